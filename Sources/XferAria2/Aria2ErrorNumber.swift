@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The numbers by which aria2 says how a download ended (aria2c(1), EXIT STATUS), in `errorCode` and as exit status.
+/// aria2's numbers for the ends of downloads (aria2c(1), EXIT STATUS), in `errorCode` and as exit status.
 public enum Aria2ErrorNumber {
     public static let success = 0
     public static let unknown = 1

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// The name of a download in aria2's protocol: 64 bits, written as 16 hexadecimal digits, never 0.
+/// The identifier of a download in aria2's protocol: 64 bits, written as 16 hexadecimal digits, never 0.
 ///
-/// A task's GID follows from its id and a seed of the database, so nothing has to be kept. The mapping is a bijection
+/// A task's GID follows from its id and a seed of the database, so nothing has to be stored. The mapping is a bijection
 /// (the finalizer of SplitMix64), so the first digits differ between tasks as they do in aria2, which shows only six.
 public struct Aria2GID: Hashable, Sendable, CustomStringConvertible {
     public let bits: UInt64

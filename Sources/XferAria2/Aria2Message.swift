@@ -16,9 +16,9 @@ public enum Aria2Call: Hashable, Sendable {
 /// One message of a client, as aria2 reads JSON-RPC 2.0: params are an array, and an id is needed.
 public enum Aria2Message: Hashable, Sendable {
     case single(Aria2Call)
-    /// Never empty.
+    /// Several calls; never empty.
     case batch([Aria2Call])
-    /// Not even a batch.
+    /// Neither a call nor a batch.
     case refused(Aria2Fault)
 
     /// Reads a message; every fault becomes an answer.
@@ -69,7 +69,7 @@ extension Aria2Call {
     }
 }
 
-/// The answer to one call, and whether it holds a call whose token was wrong or missing.
+/// The answer to one call, and a flag that is true if a token in the call was wrong or missing.
 public struct Aria2Answer: Sendable {
     public let text: [UInt8]
     /// The HTTP status of the answer.
@@ -120,12 +120,12 @@ extension Aria2Fault {
     public var object: JSONValue { ["code": .integer(code), "message": .string(message)] }
 }
 
-/// A part of a list as `tellWaiting` and `tellStopped` name it.
+/// A part of a list, in the form of `tellWaiting` and `tellStopped`.
 public struct Aria2Slice: Hashable, Sendable {
     public let offset: Int64
     public let count: Int64
 
-    /// Most downloads in one answer.
+    /// The highest number of downloads in one answer.
     public static let maxCount: Int64 = 1000
     /// Downloads beyond this position are not listed.
     public static let reach: Int64 = 10_000

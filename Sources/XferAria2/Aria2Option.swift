@@ -1,6 +1,6 @@
-/// The options of aria2 1.37 (aria2c(1)) and what becomes of each.
+/// The options of aria2 1.37 (aria2c(1)) and the treatment of each.
 ///
-/// A name that is not here is refused: whether it changes trust, credentials, integrity or the destination is unknown.
+/// An unknown option is refused, because it could change trust, credentials, integrity or the destination.
 public enum Aria2Option {
     /// Options that become fields of a task.
     public enum Mapped: String, Sendable, CaseIterable {
@@ -35,6 +35,7 @@ public enum Aria2Option {
         case overwrite = "allow-overwrite"
         case rename = "auto-file-renaming"
         case conditional = "conditional-get"
+        case continuing = "continue"
         case remoteTime = "remote-time"
     }
 
@@ -83,7 +84,7 @@ public enum Aria2Option {
     }
 
     private static let trust = "trust is configured in xferd, by policies and profiles"
-    private static let file = "clients cannot name files of the server"
+    private static let file = "clients cannot refer to files of the server"
     private static let cookies = "cookies belong to profiles of xferd; send one with header"
     private static let service = "this is configured in xferd"
     private static let scheme = "only http and https are supported"
@@ -123,7 +124,7 @@ public enum Aria2Option {
     static let ignored: Set<String> = [
         "allow-piece-length-change", "always-resume", "async-dns", "auto-save-interval", "console-log-level",
         "content-disposition-default-utf8",
-        "continue", "deferred-input", "disable-ipv6", "disk-cache", "download-result", "dscp", "enable-async-dns6",
+        "deferred-input", "disable-ipv6", "disk-cache", "download-result", "dscp", "enable-async-dns6",
         "enable-color", "enable-dht", "enable-dht6", "enable-http-keep-alive", "enable-http-pipelining", "enable-mmap",
         "enable-peer-exchange", "file-allocation", "follow-metalink", "follow-torrent", "force-save",
         "force-sequential", "http-accept-gzip", "http-auth-challenge", "http-no-cache", "human-readable",

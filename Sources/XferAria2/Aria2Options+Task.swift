@@ -48,7 +48,7 @@ extension Aria2Options {
             throw .option(option.rawValue, "it cannot be changed after the download was added")
         }
         if values[.header] == nil, let alone = [.referer, .userAgent].first(where: { values[$0] != nil }) {
-            throw .option(alone.rawValue, "header fields are replaced together: give header as well")
+            throw .option(alone.rawValue, "header fields are replaced together: set header as well")
         }
         guard !isEmpty else { return nil }
         var changes = TaskChanges()
@@ -152,6 +152,8 @@ extension Aria2Options {
             choices.onConflict = .set(.update)
         } else if try flag(.overwrite) == true {
             choices.onConflict = .set(.overwrite)
+        } else if try flag(.continuing) == true {
+            choices.onConflict = .set(.continue)
         } else if let renames = try flag(.rename) {
             choices.onConflict = .set(renames ? .rename : .fail)
         }

@@ -6,14 +6,14 @@ public struct Aria2Options: Hashable, Sendable {
     /// Names of options that are accepted and have no effect.
     public private(set) var ignored: Set<String> = []
 
-    /// More options than aria2 has are no options.
+    /// The highest number of options of a call: more than aria2 has.
     private static let maxCount = 300
 
     public init() {}
 
-    /// The options of a call: names with a string, or an array of strings where an option may be repeated.
+    /// Reads the options of a call: names with a string, or an array of strings if an option may be repeated.
     ///
-    /// - Throws: a fault that names the first option that is refused.
+    /// - Throws: a fault with the first option that is refused.
     public init(_ object: JSONObject) throws(Aria2Fault) {
         guard object.count <= Self.maxCount else { throw Aria2Fault("more than \(Self.maxCount) options") }
         for (name, value) in object.members {

@@ -29,7 +29,7 @@ public enum Aria2State: String, Sendable, CaseIterable {
     public var isStopped: Bool { [.error, .complete, .removed].contains(self) }
 
     /// The states of tasks that `tellWaiting` lists behind the queued ones.
-    public static let held: [TaskState] = [.waiting, .paused, .staged]
+    public static let suspended: [TaskState] = [.waiting, .paused, .staged]
     /// The states of tasks that `tellStopped` lists.
     public static let stopped: [TaskState] = [.completed, .failed, .cancelled]
 }

@@ -20,7 +20,7 @@ public struct Aria2Status: Sendable {
             numPieces, connections, numSeeders, errorCode, errorMessage, dir, files
     }
 
-    /// The object with these keys. Unknown keys are left out, as aria2 leaves out what it does not have.
+    /// The object with these keys. Unknown keys are left out, as in aria2.
     public func object(_ keys: Set<Key>) -> JSONValue {
         var object = JSONObject()
         for key in Key.allCases where keys.contains(key) {
@@ -29,7 +29,7 @@ public struct Aria2Status: Sendable {
         return .object(object)
     }
 
-    /// Bytes of what aria2 calls a piece; front-ends divide by it.
+    /// The size of aria2's piece in bytes; front-ends divide by it.
     private static let pieceLength: Int64 = 1_048_576
 
     private func value(of key: Key) -> JSONValue? {

@@ -44,7 +44,7 @@ public enum XMLRPCAnswer {
         text += "</value>"
     }
 
-    /// Characters that XML 1.0 cannot hold at all become a question mark.
+    /// The text with characters that XML 1.0 does not allow replaced by question marks.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

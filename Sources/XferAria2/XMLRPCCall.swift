@@ -9,15 +9,15 @@ public struct XMLRPCFault: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A call of XML-RPC (xmlrpc.com/spec): a method and parameters, as JSON values.
 ///
-/// The reader knows what the specification writes, and nothing else of XML: no document types, entities of its own,
-/// name spaces or processing instructions behind the declaration.
+/// The reader supports the specification's subset of XML only: no document types, entities of its own, name spaces or
+/// processing instructions after the declaration.
 public struct XMLRPCCall: Hashable, Sendable {
     public let method: String
     public let params: [JSONValue]
 
     /// Deepest nesting of arrays and structs.
     private static let maxDepth = 16
-    /// Most values of a message.
+    /// The highest number of values of a message.
     private static let maxValues = 20_000
 
     public init(parsing text: [UInt8]) throws(XMLRPCFault) {

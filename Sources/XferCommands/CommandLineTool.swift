@@ -13,7 +13,7 @@ public enum CommandLineTool {
         end(run(arguments, output: .standard, error: .error))
     }
 
-    /// Exits, after it said whether output was lost.
+    /// Exits, after it has reported lost output.
     static func end(_ status: ExitStatus) -> Never {
         var status = status
         if let failure = Output.failure {
@@ -62,7 +62,7 @@ public enum CommandLineTool {
         return .usage
     }
 
-    /// Removes the parser's lines about the whole verb if the option's own help says what is accepted.
+    /// Removes the parser's lines about the whole verb if the option's own help lists the accepted values.
     static func withoutUsage(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let help = lines.firstIndex(where: { $0.hasPrefix("Help:") }),

@@ -9,7 +9,7 @@ struct RootCommand: ParsableCommand {
         commandName: "xferctl",
         abstract: "Command the background transfer service xferd.",
         discussion: """
-            Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
+            Transfers belong to the daemon: they continue when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
 
             Exit statuses:
@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand {
                     WaitCommand.self, WatchCommand.self, NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
-                    ResultCommand.self, VerifyCommand.self,
+                    ResultCommand.self, VerifyCommand.self, ExportCommand.self,
                 ]),
             CommandGroup(
                 name: "Service:",

@@ -7,7 +7,7 @@ public import XferModel
 public enum FileError: Error, Hashable, Sendable {
     /// A path that has to start with `/` does not.
     case notAbsolute(path: String)
-    /// A path holds a NUL byte.
+    /// A path contains a NUL byte.
     case containsNUL(path: String)
     /// A path leads outside the allowed roots, by its text or through a symbolic link.
     case outsideRoots(path: String, roots: [String])
@@ -23,13 +23,14 @@ public enum FileError: Error, Hashable, Sendable {
     case unmounted(path: String, mountPoint: String)
     /// The file system that contains a path does not answer.
     case unanswering(path: String, mountPoint: String)
-    /// A path that has to name a directory names a file.
+    /// A path that has to be a directory is a file.
     case notADirectory(path: String)
-    /// A path that has to name a file names a directory.
+    /// A path that has to be a file is a directory.
     case isADirectory(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
-    /// The user for whom the service opens a path lacks a permission on it. `wish` names the permission and the place.
+    /// The user for whom the service opens a path lacks a permission on it. `wish` describes the permission and the
+    /// place.
     case notPermitted(path: String, uid: UInt32, wish: String)
     /// The user's permissions at a place of the path cannot be determined.
     case undecidable(path: String, uid: UInt32, at: String)
@@ -37,7 +38,7 @@ public enum FileError: Error, Hashable, Sendable {
     case invalidName(String, problem: String)
     /// The final name is taken and the conflict policy is `fail`.
     case nameTaken(path: String)
-    /// The search for a free numbered name ended after `tried` names that exist.
+    /// The search for a free numbered name ended after `tried` existing names.
     case noFreeName(path: String, tried: Int)
     /// The file with a partial file's name is not a file of this service.
     case notAPartialFile(path: String, problem: String)
@@ -59,7 +60,7 @@ public enum FileError: Error, Hashable, Sendable {
     case destinationChanged(path: String, problem: String)
     /// The file is complete, but the system refuses to give it its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
-    /// The file system cannot hold a name (`code`: EINVAL, ENAMETOOLONG or EILSEQ).
+    /// The file system does not allow a name (`code`: EINVAL, ENAMETOOLONG or EILSEQ).
     case nameRefused(path: String, code: Int32)
     /// A file of `length` bytes is larger than `limit`, that of the process, or than the file system allows if nil.
     case fileTooLarge(path: String, length: Int64, limit: Int64?)
@@ -83,7 +84,7 @@ extension FileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
-        case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
+        case .containsNUL(let path): "\(path.quoted) contains a NUL byte"
         case .outsideRoots(let path, let roots):
             "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them; download.roots and access.users of the daemon's configuration allow more"
         case .forbidden(let path, let roots):
@@ -96,15 +97,15 @@ extension FileError: CustomStringConvertible {
             "\(path.quoted) has a component that begins with a dot: clients on the network without the scope operate write to no such path"
         case .missing(let path): "\(path.quoted) does not exist"
         case .unmounted(let path, let mountPoint):
-            "\(path.quoted) lay on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
+            "\(path.quoted) was on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
         case .unanswering(let path, let mountPoint):
-            "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (\(path.quoted) lies there)"
+            "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (it contains \(path.quoted))"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
         case .notPermitted(let path, let uid, let wish): "\(path.quoted) cannot be used: user \(uid) may not \(wish)"
         case .undecidable(let path, let uid, let place):
-            "\(path.quoted) cannot be used: what user \(uid) may do in \(place.quoted) is for another machine or program to say; only a service that runs as root can ask"
+            "\(path.quoted) cannot be used: what user \(uid) may do in \(place.quoted) is decided by another machine or program; only a service that runs as root can check it"
         case .invalidName(let name, let problem): "\(name.quoted) cannot be a file name: \(problem)"
         case .nameTaken(let path): "\(path.quoted) exists"
         case .noFreeName(let path, let tried): "\(path.quoted) and \(tried) numbered names after it exist"
@@ -122,7 +123,7 @@ extension FileError: CustomStringConvertible {
         case .notMoved(let path, let code):
             "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .nameRefused(let path, let code):
-            "the file system cannot hold the name \(path.quoted): \(Self.text(code)); choose another name"
+            "the file system does not allow the name \(path.quoted): \(Self.text(code)); choose another name"
         case .fileTooLarge(let path, let length, let limit?):
             "\(path.quoted) would have \(length) bytes; a file of this process has at most \(limit) (ulimit -f)"
         case .fileTooLarge(let path, let length, nil):
@@ -131,7 +132,7 @@ extension FileError: CustomStringConvertible {
         case .alreadyLocked(let path, let pid):
             "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one, or give this one another --state-dir"
         case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
-        case .damagedBlob(let path, let problem): "\(path.quoted) is not what was kept: \(problem)"
+        case .damagedBlob(let path, let problem): "\(path.quoted) is not the stored file: \(problem)"
         case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"
         case .cancelled: "cancelled"
         case .system(let operation, let path, let code): "cannot \(operation) \(path.quoted): \(Self.text(code))"
@@ -186,8 +187,8 @@ extension FileError {
         }
     }
 
-    /// Lack of memory is temporary, and spoiled bytes can be fetched again; for all other errors the reason's rule
-    /// holds.
+    /// True for lack of memory, which is temporary, and for damaged bytes, which can be fetched again; nil for all
+    /// other errors, to which the reason's rule applies.
     private var isRetriable: Bool? {
         if case .partChanged = self { return true }
         guard case .system(_, _, let code) = self else { return nil }

@@ -23,7 +23,7 @@ public final class FleetDatabase: Sendable {
         }
     }
 
-    /// Connects and checks that the server keeps what it answers: version 15 or later, no standby, `fsync`,
+    /// Connects and checks that the server makes its answers durable: version 15 or later, no standby, `fsync`,
     /// `full_page_writes` and `synchronous_commit` on, UTF-8, a schema that this program may use.
     ///
     /// - Returns: the database, and warnings for the log, for example of an asynchronous standby.
@@ -41,7 +41,7 @@ public final class FleetDatabase: Sendable {
         }
     }
 
-    /// Makes the tables, or brings them to this program's schema. Several at a time wait for each other.
+    /// Creates the tables, or migrates them to this program's schema. Simultaneous calls wait for each other.
     ///
     /// - Returns: the schema's number before and after; 0 is none.
     @discardableResult

@@ -4,7 +4,7 @@ public import XferPostgres
 public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     /// PostgreSQL refused, could not be reached, or answered too late.
     case database(PostgresError)
-    /// The server must not be used: the setting or property, what it is, and what it has to be.
+    /// The server must not be used: the setting or property, its value, and the required value.
     case unsuitable(what: String, found: String, expected: String)
     /// Made or migrated by a newer program: the schema's number, the oldest program's that may use it, and this
     /// program's.
@@ -19,9 +19,9 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     case nodeNameTaken(node: String)
     case noSuchNode(String)
     case noSuchBatch(FleetBatchID)
-    /// The node still beats: only a node that is down can be forgotten.
+    /// The node still beats: only a node that is down can be removed.
     case nodeIsUp(String)
-    /// A value of the caller's that the database cannot keep: the field and what is wrong.
+    /// A value of the caller's that the database cannot store: the field and the fault.
     case invalid(field: String, reason: String)
 
     public var description: String {
@@ -40,14 +40,14 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notMigrated(let found, let known):
             "the fleet's database has schema \(found), this program needs \(known): run `xfer-fleet migrate`"
         case .superseded(let node):
-            "node \(node) was registered anew by another agent: this one stops. If two machines have one state "
+            "node \(node) was registered again by another agent: this one stops. If two machines have one state "
                 + "directory or one name, give one of them its own"
         case .nodeNameTaken(let node):
-            "node \(node) belongs to another store whose agent is not known to be down: choose another name, or run "
+            "node \(node) belongs to another store whose agent may still run: choose another name, or run "
                 + "`xferctl fleet forget \(node)` if that machine is gone"
         case .noSuchNode(let name): "no node \(name)"
         case .noSuchBatch(let id): "no batch \(id)"
-        case .nodeIsUp(let name): "node \(name) is not down: stop its agent and wait until the fleet calls it down"
+        case .nodeIsUp(let name): "node \(name) is not down: stop its agent and wait until the fleet considers it down"
         case .invalid(let field, let reason): "\(field): \(reason)"
         }
     }

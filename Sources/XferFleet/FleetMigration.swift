@@ -19,8 +19,8 @@ struct FleetMigration: Sendable {
     /// The number of the last step: the schema of this program.
     static var newest: Int { first + all.count - 1 }
 
-    /// The oldest program that may work with this schema, by the number of the last step it knows. A step that a program
-    /// of the version before cannot live with raises it.
+    /// The oldest program that may work with this schema, by the number of the last step it knows. A step that a
+    /// program of the version before cannot live with raises it.
     static let minimum = 11
 
     /// The statements of the steps that a database of schema `found` lacks, in order. All for 0, a database without

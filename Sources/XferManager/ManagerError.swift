@@ -5,13 +5,13 @@ import XferStore
 
 /// Why the manager refused a call. Each case is one error on the wire.
 public enum ManagerError: Error, Hashable, Sendable {
-    /// A field of the request is invalid: `path` names it, `expected` says what is valid.
+    /// A field of the request is invalid: `path` is the field, `expected` describes valid values.
     case invalidField(path: String, reason: String, expected: String)
     case notFound(TaskID)
     case cacheEntryNotFound(CacheEntryID)
-    /// A task named in `after` does not exist or belongs to another owner.
+    /// A task in `after` does not exist or belongs to another owner.
     case dependencyNotFound(TaskID, path: String)
-    /// The task's state does not allow the call; `reason` says what and why.
+    /// The task's state does not allow the call; `reason` explains it.
     case invalidState(TaskID, TaskState, reason: String)
     /// The task has no response: none yet, none ever, or its retention is over.
     case noResult(TaskID, TaskState)
@@ -22,7 +22,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case keyRepeated(path: String, earlier: String)
     /// A staged task cannot be published now, and stays staged.
     case notCommitted(TaskID, FailureReason, String)
-    /// The task has no bytes that can be read; `reason` says why.
+    /// The task has no bytes that can be read; `reason` explains it.
     case noBytes(TaskID, TaskState, reason: String)
     /// `key_reused`: the client key names another batch.
     case batchKeyReused(existing: BatchID)
@@ -31,7 +31,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case groupNotFound(String)
     case limitExceeded(reason: String, limit: Int)
     case policyNotFound(String)
-    /// `in_use`: an unfinished task names the policy.
+    /// `in_use`: an unfinished task refers to the policy.
     case policyInUse(String, by: TaskID)
     /// `read_only`: the policy is written in the configuration file.
     case policyIsConfigured(String)
@@ -43,7 +43,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case tokenExists(String)
     /// The operator's policies refuse the request.
     case rejectedByPolicy(path: String, reason: String)
-    /// The database cannot be written; `reason` says why.
+    /// The database cannot be written; `reason` explains it.
     case storageUnavailable(reason: String)
     case shuttingDown
 }
@@ -54,10 +54,10 @@ extension ManagerError: CustomStringConvertible {
 }
 
 extension ManagerError {
-    /// No file descriptor is left to open what the request names.
+    /// No file descriptor is left to open a file of the request.
     static var outOfDescriptors: ManagerError {
         .limitExceeded(
-            reason: "file descriptors are in use; try again when transfers have ended", limit: Descriptors.limit)
+            reason: "file descriptors are in use; repeat the call when transfers have ended", limit: Descriptors.limit)
     }
 }
 
@@ -84,7 +84,7 @@ extension ManagerError {
                 data: ErrorData(reason: "invalid_state", taskID: id, state: state))
         case .noResult(let id, let state):
             RPCFailure(
-                .invalidState, "task \(id) is \(state.rawValue) and has no response that is kept",
+                .invalidState, "task \(id) is \(state.rawValue) and has no stored response",
                 data: ErrorData(reason: "no_result", taskID: id, state: state))
         case .permissionDenied(let path, let reason):
             RPCFailure(
@@ -108,7 +108,7 @@ extension ManagerError {
                 data: ErrorData(reason: "no_bytes", taskID: id, state: state))
         case .batchKeyReused(let existing):
             RPCFailure(
-                .conflict, "client_key names batch \(existing), which was added with other parameters",
+                .conflict, "client_key belongs to batch \(existing), which was added with other parameters",
                 data: ErrorData(reason: "key_reused", path: "client_key"))
         case .batchNotFound(let id):
             RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
@@ -155,7 +155,7 @@ extension ManagerError {
                 data: ErrorData(reason: "storage_unavailable"))
         case .shuttingDown:
             RPCFailure(
-                .shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
+                .shuttingDown, "the daemon is stopping and accepts no new work", data: ErrorData(reason: "shutting_down"))
         }
     }
 }

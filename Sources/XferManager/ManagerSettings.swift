@@ -10,7 +10,7 @@ public struct ManagerSettings: Hashable, Sendable {
     /// False if hosts may see more connections than is polite; see `OriginWindow.Bounds`.
     public var isPolite = true
     public var order = QueueOrder.fifo
-    /// The directory for downloads that name no directory; absolute.
+    /// The directory for downloads that set none; absolute.
     public var downloadDirectory: String
     /// The directories beneath which operators' destinations must be; absolute.
     public var roots: [String]
@@ -62,9 +62,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var policies: [TrustPolicy] = []
     /// The configuration file's profiles.
     public var profiles: [Profile] = []
-    /// The operator's commands. Tasks can name them.
+    /// The operator's commands. Tasks can refer to them.
     public var hooks: [HookDefinition] = []
-    /// The operator's receivers of events. Tasks can name them for their ends.
+    /// The operator's receivers of events. Tasks can refer to them for their ends.
     public var webhooks: [WebhookDefinition] = []
     /// The rules for which URLs may be loaded.
     public var admission = AdmissionLists()
@@ -82,7 +82,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var ownUID: UInt32
     /// The time for which a task is retried after its last progress, in seconds, unless the task sets its own limit.
     public var retryFor: Int64 = 86_400
-    /// The delays between tries. No setting of the daemon; tests shorten it.
+    /// The delays between attempts. No setting of the daemon; tests shorten it.
     public var retry = RetryPolicy()
     /// The time for which a permanently failed URL is refused without a request, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600

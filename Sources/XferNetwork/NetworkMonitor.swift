@@ -19,11 +19,11 @@ public final class NetworkMonitor: Sendable {
     public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(SystemCallError) {
         wake = try Wake()
         // The socket for changes is opened first, so that no change after the first dump is missed.
-        let news = try NetlinkSocket(groups: xfer_netlink_groups())
+        let changes = try NetlinkSocket(groups: xfer_netlink_groups())
         var dump = try NetlinkDump()
         var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
         initial = try dump.facts(&buffer)
-        let watch = Watch(news: news, wake: wake, announced: initial, onChange: onChange)
+        let watch = Watch(changes: changes, wake: wake, announced: initial, onChange: onChange)
         do throws(ThreadError) {
             try BackgroundThread.start("xferd-network") { watch.run() }
         } catch {
@@ -65,15 +65,16 @@ private final class Watch: @unchecked Sendable {
     /// a tenth of the thread's time, unless a dump takes longer than about 0.55 s.
     private static let restFactor = 9
 
-    private let news: NetlinkSocket
+    private let changes: NetlinkSocket
     private let wake: Wake
     private var announced: NetworkFacts?
     private let onChange: @Sendable (NetworkFacts?) -> Void
 
     init(
-        news: NetlinkSocket, wake: Wake, announced: NetworkFacts, onChange: @escaping @Sendable (NetworkFacts?) -> Void
+        changes: NetlinkSocket, wake: Wake, announced: NetworkFacts,
+        onChange: @escaping @Sendable (NetworkFacts?) -> Void
     ) {
-        self.news = news
+        self.changes = changes
         self.wake = wake
         self.announced = announced
         self.onChange = onChange
@@ -86,7 +87,7 @@ private final class Watch: @unchecked Sendable {
             let begin = ContinuousClock.now
             var facts: NetworkFacts?
             do throws(SystemCallError) {
-                try news.drain(&buffer)
+                try changes.drain(&buffer)
                 var dump = try NetlinkDump()
                 facts = try dump.facts(&buffer)
             } catch {
@@ -107,7 +108,7 @@ private final class Watch: @unchecked Sendable {
     private func isWorthWaking() -> Bool {
         var descriptors = [
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: changes.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         while poll(&descriptors, 2, -1) < 0 { guard errno == EINTR else { return false } }
         return descriptors[0].revents == 0

@@ -1,6 +1,6 @@
 /// Arrays of one dimension in PostgreSQL's text form (manual, 8.15.2), with which one parameter carries many values.
 public enum PostgresArray {
-    /// For `$1::text[]` and other types whose elements are texts.
+    /// An array for `$1::text[]` and other types whose elements are texts.
     public static func texts(_ elements: some Sequence<String?>) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         var isFirst = true
@@ -22,17 +22,17 @@ public enum PostgresArray {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// For `$1::bigint[]` and other types of numbers.
+    /// An array for `$1::bigint[]` and other types of numbers.
     public static func integers(_ elements: some Sequence<Int64?>) -> String {
         "{" + elements.map { $0.map { String($0) } ?? "NULL" }.joined(separator: ",") + "}"
     }
 
-    /// For `$1::boolean[]`.
+    /// An array for `$1::boolean[]`.
     public static func bools(_ elements: some Sequence<Bool>) -> String {
         "{" + elements.map { $0 ? "t" : "f" }.joined(separator: ",") + "}"
     }
 
-    /// For `$1::bytea[]`.
+    /// An array for `$1::bytea[]`.
     public static func bytes(_ elements: some Sequence<[UInt8]?>) -> String {
         texts(elements.map { $0.map(hexadecimal) })
     }

@@ -5,14 +5,14 @@ import XferThreads
 /// A connection with a thread of its own, on which libpq blocks. Callers wait in their order.
 ///
 /// It connects with the first statement, and again after the connection broke. While no connection can be made, calls
-/// fail at once with the last error until the pause before the next try is over.
+/// fail at once with the last error until the pause before the next attempt is over.
 public final class PostgresConnection: Sendable {
     private let settings: PostgresSettings
     private let schedule = Locked(Schedule())
     private let wakeUp: WakeUp
 
-    /// - Parameter name: of the thread, as ps(1) shows it.
-    /// - Throws: `settings`, or `unreachable` if the system gives no thread.
+    /// - Parameter name: the thread's name in ps(1).
+    /// - Throws: `settings`, or `unreachable` if the system cannot create a thread.
     public init(_ settings: PostgresSettings, name: String) throws(PostgresError) {
         self.settings = settings
         let parameters = try PostgresParameters(settings)
@@ -45,8 +45,8 @@ public final class PostgresConnection: Sendable {
         }
     }
 
-    /// Runs several statements as one transaction on the connection's thread. `body` must not wait for anything else:
-    /// what it has locked stays locked for as long. It runs again if `isTransient`.
+    /// Runs several statements as one transaction on the connection's thread. `body` must not wait for anything else,
+    /// because its locks last until it ends. It runs again if `isTransient`.
     public func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresTransaction) throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
@@ -102,7 +102,7 @@ public final class PostgresConnection: Sendable {
         wakeUp.signal(ifLaterThan: due)
     }
 
-    /// Forgets the statement that waits for its time, if it is not sent yet.
+    /// Cancels the timed statement, if it is not sent yet.
     public func cancelTimed() { schedule.withLock { $0.timed = nil } }
 
     /// Checks if there is work, and calls `ring` if so or if the database cannot be queried.
@@ -127,10 +127,10 @@ public final class PostgresConnection: Sendable {
             if isClosed { session.close() }
             switch step {
             case .run(let job): job(session)
-            case .look(let watch):
-                let look = session.look(watch)
-                if look == .found { watch.ring() }
-                schedule.withLock { $0.looked(watch, look, at: .now) }
+            case .check(let watch):
+                let check = session.check(watch)
+                if check == .found { watch.ring() }
+                schedule.withLock { $0.looked(watch, check, at: .now) }
             case .sleep(let until, let isWatching, let isNotified):
                 // A notification may have come with another answer, and with the connection it may have been lost.
                 if isWatching, session.hasNotification() ?? isNotified {
@@ -150,7 +150,7 @@ private struct Schedule {
 
     enum Step {
         case run(Job)
-        case look(PostgresWatch)
+        case check(PostgresWatch)
         /// Sleeps; nil is without end. A watch with notifications has no time for its next check.
         case sleep(until: SuspendingClock.Instant?, isWatching: Bool, isNotified: Bool)
         case end
@@ -159,7 +159,7 @@ private struct Schedule {
     var jobs: [Job] = []
     var isClosed = false
     var timed: (due: SuspendingClock.Instant, job: Job)?
-    /// With the time of the next look; nil waits for a notification.
+    /// The watch, with the time of the next check; nil waits for a notification.
     var watch: (watch: PostgresWatch, due: SuspendingClock.Instant?)?
 
     mutating func next(at now: SuspendingClock.Instant) -> Step {
@@ -169,16 +169,16 @@ private struct Schedule {
             self.timed = nil
             return .run(timed.job)
         }
-        if let watch, let due = watch.due, due <= now { return .look(watch.watch) }
+        if let watch, let due = watch.due, due <= now { return .check(watch.watch) }
         return .sleep(
             until: [timed?.due, watch?.due].compactMap(\.self).min(), isWatching: watch != nil,
             isNotified: watch.map { $0.due == nil } ?? false)
     }
 
     /// A watch that was replaced meanwhile keeps its first look.
-    mutating func looked(_ looked: PostgresWatch, _ look: PostgresWatch.Look, at now: SuspendingClock.Instant) {
+    mutating func looked(_ looked: PostgresWatch, _ check: PostgresWatch.Check, at now: SuspendingClock.Instant) {
         guard let current = watch?.watch, current === looked else { return }
-        watch?.due = look == .waiting ? nil : now.advanced(by: looked.interval)
+        watch?.due = check == .waiting ? nil : now.advanced(by: looked.interval)
     }
 
     mutating func notified(at now: SuspendingClock.Instant) { if watch != nil { watch?.due = now } }

@@ -22,9 +22,9 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public let kind: Kind
-    /// Five characters (PostgreSQL manual, appendix A); nil if the server said nothing.
+    /// Five characters (PostgreSQL manual, appendix A); nil if the server sent none.
     public let sqlState: String?
-    /// `ERROR`, `FATAL` or `PANIC`, not translated; nil if the server said nothing.
+    /// `ERROR`, `FATAL` or `PANIC`, not translated; nil if the server sent none.
     public let severity: String?
     public let message: String
     /// True if the statement or the commit may have taken effect all the same.

@@ -3,7 +3,7 @@ import Glibc
 
 /// One connection to a server and the blocking calls on it. Belongs to one thread.
 ///
-/// Statements have no names and leave no session state, so that PgBouncer in transaction mode may stand in between.
+/// Statements have no names and leave no session state, so that PgBouncer in transaction mode can be used.
 final class PostgresLink {
     private let handle: OpaquePointer
 
@@ -38,12 +38,12 @@ final class PostgresLink {
     /// True if the server notifies this connection; nil if that was not requested.
     var isListening: Bool?
 
-    /// The server's process, as it said itself when it accepted the connection; a pooler makes one up.
+    /// The server's process id, sent when it accepted the connection; a pooler invents one.
     var serverProcess: Int32 { PQbackendPID(handle) }
 
     var socket: Int32 { PQsocket(handle) }
 
-    /// True if the connection is of no use any more. On an idle connection a server sends notifications and changed
+    /// True if the connection can no longer be used. On an idle connection a server sends notifications and changed
     /// settings, and before it ends (a restart, a pooler's timeout) an error.
     var isBroken: Bool {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -176,7 +176,7 @@ final class PostgresLink {
     private static let severityField = 0x56
 }
 
-/// At file scope so that it inherits no isolation.
+/// Ignores a notice. At file scope so that it inherits no isolation.
 private func ignoreNotice(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {}
 
 /// Texts as C sees them, with NULL at the end.

@@ -5,9 +5,9 @@ import Glibc
 struct PostgresParameters {
     private(set) var pairs: [(keyword: String, value: String)]
 
-    /// Reads the connection string and adds what this program decides.
+    /// Reads the connection string and adds this program's own parameters.
     ///
-    /// Over TCP the server's certificate and name are verified unless the string says otherwise: libpq's own default,
+    /// Over TCP the server's certificate and name are verified unless the string disables it: libpq's own default,
     /// `prefer`, would send the password to any machine that answers.
     init(_ settings: PostgresSettings) throws(PostgresError) {
         var values = try Self.parsed(settings.connection)
@@ -92,7 +92,7 @@ struct PostgresParameters {
 }
 
 extension String {
-    /// Without the end of line with which libpq ends its messages.
+    /// The text without the end of line with which libpq ends its messages.
     var trimmed: String {
         var text = self[...]
         while let last = text.last, last.isWhitespace { text.removeLast() }

@@ -4,7 +4,7 @@ public struct PostgresResult: Hashable, Sendable {
     let values: [String?]
     /// Rows that an INSERT, UPDATE, DELETE or SELECT concerned.
     public let affected: Int
-    /// The command that was done, as PostgreSQL names it.
+    /// PostgreSQL's tag of the executed command.
     let tag: String
 
     /// The number of rows.

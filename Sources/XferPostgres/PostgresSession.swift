@@ -40,10 +40,10 @@ final class PostgresSession {
 
     // MARK: Notifications
 
-    /// Lets the server notify this connection.
+    /// Subscribes this connection to a channel.
     ///
-    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the
-    ///   notification.
+    /// - Returns: true if notifications will arrive. Behind a pooler another client may get the server's connection,
+    ///   and the notification.
     func listen(_ channel: String) throws(PostgresError) -> Bool {
         let link = try connected()
         if let isListening = link.isListening { return isListening }

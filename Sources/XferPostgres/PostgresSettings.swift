@@ -3,7 +3,7 @@ public struct PostgresSettings: Hashable, Sendable {
     /// A connection string of libpq's, as a URI or as `keyword=value` pairs (PostgreSQL manual, 34.1.1), without a
     /// password.
     public var connection: String
-    /// A file that holds the password and nothing else but an end of line; nil leaves it to libpq (`passfile`).
+    /// A file that contains the password and nothing else but an end of line; nil leaves it to libpq (`passfile`).
     public var passwordFile: String?
     /// The longest time for making a connection, in whole seconds.
     public var connectTimeout: Int

@@ -1,12 +1,12 @@
 /// A query that a connection's thread repeats: whether there is work.
 public final class PostgresWatch: Sendable {
     /// The result of a check.
-    enum Look {
+    enum Check {
         /// Something to do, or no answer.
         case found
-        /// Nothing; the next look follows after the interval.
+        /// No work; the next check follows after the interval.
         case nothing
-        /// Nothing; the next look follows a notification.
+        /// No work; the next check follows a notification.
         case waiting
     }
 
@@ -31,7 +31,7 @@ public final class PostgresWatch: Sendable {
 
 extension PostgresSession {
     /// Subscribes to the channel, then executes the query.
-    func look(_ watch: PostgresWatch) -> PostgresWatch.Look {
+    func check(_ watch: PostgresWatch) -> PostgresWatch.Check {
         do throws(PostgresError) {
             let isNotified = try listen(watch.channel)
             _ = hasNotification()

@@ -60,7 +60,7 @@ public enum Urgency: Sendable {
     case immediate
     /// May wait `gatheringTime` for others: checkpoints and completions.
     case gathered
-    /// In a transaction of its own, in turns with other changes.
+    /// Commits in a transaction of its own, in turns with other changes.
     case bulky
 
     /// The urgency for a write that changes so many rows.

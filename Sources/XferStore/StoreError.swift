@@ -16,7 +16,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged([String])
     /// The last commit failed for lack of space or an I/O error; a probe every few seconds ends this state.
     case degraded(reason: String)
-    /// The file is not under its name any more: a write would be lost.
+    /// The file is no longer under its name: a write would be lost.
     case vanished(path: String)
     /// The store was closed.
     case closed
@@ -29,19 +29,19 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// The change-set would change a task whose start is not committed; see `HeldTasks`. `GroupCommit` executes it
-    /// again once the task is released, and no caller gets this error.
-    case held(TaskID)
+    /// The change-set would change a task whose start is not committed; see `UncommittedStarts`. `GroupCommit` executes
+    /// it again once the task is released, and no caller gets this error.
+    case uncommittedStart(TaskID)
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
-    /// True if an operator has to repair the database: another try would fail, too.
+    /// True if an operator has to repair the database: another attempt would fail, too.
     public var isDamage: Bool {
         switch self {
         case .damaged, .newerDatabase, .olderDatabase, .foreignFile, .unreadable: true
         case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
         case .cannotOpen, .notDurable, .degraded, .vanished, .closed, .noSuchTask, .noSuchTransfer,
-            .otherLane, .held, .invalidCursor:
+            .otherLane, .uncommittedStart, .invalidCursor:
             false
         }
     }
@@ -69,14 +69,14 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let findings): "the database is damaged: \(findings.joined(separator: "; "))"
         case .degraded(let reason): "the database cannot be written: \(reason)"
         case .vanished(let path):
-            "\(path) was deleted, moved or replaced while it was in use: put it back, or stop the daemon and start it anew"
+            "\(path) was deleted, moved or replaced while it was in use: restore it, or restart the daemon"
         case .closed: "the database is closed"
         case .sqlite(let code, let message): "SQLite error \(code): \(message)"
         case .unreadable(let table, let id, let column): "\(table) \(id) has an unreadable \(column)"
         case .noSuchTask(let id): "no task \(id)"
         case .noSuchTransfer(let id): "no transfer \(id)"
         case .otherLane(let id): "task \(id) is of another host, group, profile or priority"
-        case .held(let id): "task \(id) runs, and its start is not committed yet"
+        case .uncommittedStart(let id): "task \(id) runs, and its start is not committed yet"
         case .invalidCursor: "the cursor does not belong to this filter and order"
         }
     }

@@ -23,7 +23,7 @@ public final class TaskStore: Sendable {
     /// Opens the database, after creating or migrating it if needed. It recovers the write-ahead log and reads no
     /// tasks.
     ///
-    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which leave the file untouched; `.cannotOpen`,
+    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which do not change the file; `.cannotOpen`,
     ///   `.damaged`, `.notDurable`.
     public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> TaskStore {
         try TaskStore(try DatabaseOpener.open(configuration.path), configuration)
@@ -43,13 +43,14 @@ public final class TaskStore: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction that is rolled back, on a connection of its own. The database's files stay as they
-    /// are.
+    /// Runs `body` in a transaction that is rolled back, on a connection of its own. The database's files do not
+    /// change.
     ///
     /// Nothing else may use the database meanwhile. If the database is missing or has to be migrated, `body` is not
     /// run.
     ///
-    /// - Throws: what a write of the same changes would throw, for example for a damaged page that it touches.
+    /// - Throws: the errors that a write of the same changes would throw, for example for a damaged page that it
+    ///   touches.
     public static func rehearse(
         _ configuration: StoreConfiguration, _ body: (StoreTransaction) throws -> Void
     ) throws { try DatabaseOpener.rehearse(configuration, body) }
@@ -71,7 +72,7 @@ public final class TaskStore: Sendable {
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
     /// The tasks of brief runs.
-    public var held: HeldTasks { commits.held }
+    public var uncommittedStarts: UncommittedStarts { commits.uncommittedStarts }
 
     /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
@@ -85,7 +86,7 @@ public final class TaskStore: Sendable {
     /// another change-set of its group or the COMMIT failed, so it must have no effects except on the transaction. It
     /// must not block. Cancelling the caller's task does not undo a write.
     ///
-    /// - Throws: what `body` throws, `StoreError.degraded`, `StoreError.closed`.
+    /// - Throws: the errors of `body`, `StoreError.degraded`, `StoreError.closed`.
     @discardableResult
     public func write<T: Sendable>(
         _ urgency: Urgency = .immediate, _ body: @escaping @Sendable (StoreTransaction) throws -> T
@@ -97,7 +98,7 @@ public final class TaskStore: Sendable {
 
     /// Runs several bodies in the next group commit, each in a change-set of its own, and returns when all are done.
     ///
-    /// - Returns: the results in the order of `bodies`: what `write` would have returned or thrown for each.
+    /// - Returns: the result or error of each body, in the order of `bodies`.
     public func write<T: Sendable>(
         each bodies: [@Sendable (StoreTransaction) throws -> T]
     ) async -> [Result<T, any Error>] {

@@ -42,7 +42,7 @@ public struct SocketLock: Sendable {
     }
 
     /// True if a daemon has the lock. Also false if the lock's state cannot be determined.
-    public static func isHeld(forSocket socket: String) -> Bool {
+    public static func isTaken(forSocket socket: String) -> Bool {
         let descriptor = open(file(of: socket), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { _ = Glibc.close(descriptor) }

@@ -10,7 +10,7 @@ import XferModel
 struct XferFleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xfer-fleet",
-        abstract: "Agent of a fleet: lets the xferd of this machine work for a queue in PostgreSQL.",
+        abstract: "Agent of a fleet: connects the xferd of this machine to a queue in PostgreSQL.",
         version: XferVersion.text(commit: String(cString: xfer_commit())))
 
     enum Action: String, ExpressibleByArgument, CaseIterable {

@@ -26,7 +26,7 @@ struct Aria2StateTests {
 
     @Test func eachStateIsInExactlyOneList() {
         for state in TaskState.allCases {
-            let lists = [[.running], [.queued], Aria2State.held, Aria2State.stopped]
+            let lists = [[.running], [.queued], Aria2State.suspended, Aria2State.stopped]
             #expect(lists.count { $0.contains(state) } == 1, "\(state)")
         }
     }

@@ -38,7 +38,7 @@ struct FleetOutageTests {
             try await clone.startAgent()
             try await eventually("the older one stops") { fleet.first.process?.isRunning == false }
             #expect(await fleet.first.stopAgent() == .code(78))
-            #expect(fleet.first.log.contains("registered anew by another agent"))
+            #expect(fleet.first.log.contains("registered again by another agent"))
             #expect(clone.process?.isRunning == true)
             await clone.stopAgent()
         }

@@ -92,7 +92,7 @@ import XferTestSupport
         #expect(try await world.claim(node) == [])
         try await world.postgres.sql("UPDATE fleet_delayed SET due = now()")
         #expect(try await world.fleet.tasks.wakeDelayed() == 1)
-        #expect(try await world.claim(node).map(\.hold.task) == [id])
+        #expect(try await world.claim(node).map(\.claimKey.task) == [id])
         #expect(try await world.fleet.invariants() == [])
     }
 }

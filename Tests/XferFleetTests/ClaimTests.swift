@@ -12,7 +12,7 @@ import XferTestSupport
         #expect(try await world.state(id) == .queued)
 
         let claims = try await world.claim(node)
-        #expect(claims.map(\.hold.task) == [id])
+        #expect(claims.map(\.claimKey.task) == [id])
         #expect(claims[0].spec == #"{"url":"https://a.example/x"}"#)
         #expect(claims[0].owner == "ada")
         #expect(claims[0].attempt == 1)
@@ -31,12 +31,12 @@ import XferTestSupport
         for host in ["a", "b", "c"] { try await world.add { $0.host = host } }
         let high = try await world.add { $0.priority = .high }
         let low = try await world.add { $0.priority = .low }
-        #expect(try await world.claim(node, 1).map(\.hold.task) == [high])
+        #expect(try await world.claim(node, 1).map(\.claimKey.task) == [high])
         var cursor = FleetClaimCursor()
         var hosts: [String] = []
         for _ in 0..<3 { hosts += try await world.fleet.leases.claim(node, want: 1, cursor: &cursor).map(\.host) }
         #expect(Set(hosts) == ["a", "b", "c"])
-        #expect(try await world.claim(node, 1).map(\.hold.task) == [low])
+        #expect(try await world.claim(node, 1).map(\.claimKey.task) == [low])
     }
 
     @Test func aTaskThatIsAddedLastInFirstOutIsClaimedFirst() async throws {
@@ -45,7 +45,7 @@ import XferTestSupport
         let first = try await world.add()
         let second = try await world.add { $0.order = .lifo }
         let third = try await world.add { $0.order = .lifo }
-        #expect(try await world.claim(node).map(\.hold.task) == [third, second, first])
+        #expect(try await world.claim(node).map(\.claimKey.task) == [third, second, first])
     }
 
     @Test func aNodeClaimsOnlyTasksOfItsPlaces() async throws {
@@ -115,7 +115,7 @@ import XferTestSupport
                         // Each sees the counts as they are committed.
                         if try await agent.limits.owners().contains(where: { $0.leased > 5 }) { return -1000 }
                         var report = FleetReport()
-                        report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed) }
+                        report.ends = claims.map { FleetEnd(claimKey: $0.claimKey, ending: .completed) }
                         count += claims.count
                         if !(try await agent.leases.report(node, report).lost.isEmpty) { return -1000 }
                     }

@@ -65,7 +65,7 @@ struct FleetWorld {
         -> FleetReportOutcome
     {
         var report = FleetReport()
-        report.ends = claims.map { FleetEnd(hold: $0.hold, ending: ending) }
+        report.ends = claims.map { FleetEnd(claimKey: $0.claimKey, ending: ending) }
         return try await fleet.leases.report(node, report)
     }
 

@@ -35,7 +35,7 @@ import XferTestSupport
         let unbegun = try await world.add { $0.isRepeatable = false }
         let claims = try await world.claim(one)
         #expect(claims.count == 4)
-        let begun = claims.filter { $0.hold.task == once }.map(\.hold)
+        let begun = claims.filter { $0.claimKey.task == once }.map(\.claimKey)
         #expect(try await world.fleet.leases.begin(one, begun) == [])
 
         let row = try #require(try await world.row(one))
@@ -49,7 +49,7 @@ import XferTestSupport
 
         // The zombie's writes hit no row.
         await #expect(throws: FleetError.superseded(node: "one")) { try await world.end(one, claims) }
-        #expect(try await world.claim(two).map(\.hold.task) == [any, unbegun])
+        #expect(try await world.claim(two).map(\.claimKey.task) == [any, unbegun])
         let back = try await world.join("one")
         #expect(Set(try await world.end(back, claims).lost) == [any, once, unbegun])
         #expect(try await world.state(pinned) == .completed)
@@ -88,7 +88,7 @@ import XferTestSupport
             $0.startsPaused = true
         }
         await #expect(throws: FleetError.nodeIsUp("one")) { try await world.fleet.takeovers.forget("one") }
-        let leased = try await world.claim(node, 1).map(\.hold.task)
+        let leased = try await world.claim(node, 1).map(\.claimKey.task)
         #expect(leased == [queued])
         #expect(try await world.fleet.takeovers.takeOver(try #require(try await world.row(node))))
         let effects = try await world.fleet.takeovers.forgetEffects("one", after: nil)
@@ -108,8 +108,8 @@ import XferTestSupport
         let id = try await world.add { $0.place = .node("one") }
         _ = try await world.claim(node)
         let leases = try await world.fleet.leases.list(node)
-        #expect(leases.map(\.hold.task) == [id])
-        try await world.fleet.takeovers.abandon(node, leases.map(\.hold))
+        #expect(leases.map(\.claimKey.task) == [id])
+        try await world.fleet.takeovers.abandon(node, leases.map(\.claimKey))
         #expect(try await world.state(id) == .queued)
         #expect(try await world.fleet.leases.list(node) == [])
     }

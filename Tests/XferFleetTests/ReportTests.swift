@@ -21,7 +21,7 @@ import XferTestSupport
         let claim = try await world.claim(node)[0]
         let bytes = (0..<FleetEnd.resultLimit).map { UInt8(truncatingIfNeeded: $0) }
         var report = FleetReport(applied: 17)
-        report.ends = [FleetEnd(hold: claim.hold, ending: .failed, detail: #"{"error":{"kind":"x"}}"#, result: bytes)]
+        report.ends = [FleetEnd(claimKey: claim.claimKey, ending: .failed, detail: #"{"error":{"kind":"x"}}"#, result: bytes)]
         _ = try await world.fleet.leases.report(node, report)
         let task = try #require(try await world.fleet.tasks.get(id))
         #expect(task.state == .failed && task.detail == #"{"error":{"kind":"x"}}"# && task.node == "one")
@@ -39,13 +39,13 @@ import XferTestSupport
         let behind = try await world.add()
         var report = FleetReport()
         report.releases = [
-            FleetRelease(hold: try await world.claim(one, 1)[0].hold, next: .decline, reason: "policy a differs")
+            FleetRelease(claimKey: try await world.claim(one, 1)[0].claimKey, next: .decline, reason: "policy a differs")
         ]
         _ = try await world.fleet.leases.report(one, report)
         #expect(try await world.fleet.tasks.get(id)?.reason == "policy a differs")
-        #expect(try await world.claim(one).map(\.hold.task) == [behind])
+        #expect(try await world.claim(one).map(\.claimKey.task) == [behind])
         let again = try await world.claim(two)
-        #expect(again.map(\.hold.task) == [id] && again[0].attempt == 2)
+        #expect(again.map(\.claimKey.task) == [id] && again[0].attempt == 2)
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -55,9 +55,9 @@ import XferTestSupport
         let id = try await world.add()
         let claim = try await world.claim(node)[0]
         var report = FleetReport()
-        report.progress = [FleetProgress(hold: claim.hold, received: 5, total: nil)]
+        report.progress = [FleetProgress(claimKey: claim.claimKey, received: 5, total: nil)]
         _ = try await world.fleet.leases.report(node, report)
-        report.progress = [FleetProgress(hold: claim.hold, received: 6, total: 9)]
+        report.progress = [FleetProgress(claimKey: claim.claimKey, received: 6, total: 9)]
         _ = try await world.fleet.leases.report(node, report)
         let task = try await world.fleet.tasks.get(id)
         #expect(task?.received == 6 && task?.total == 9)
@@ -89,7 +89,7 @@ import XferTestSupport
         let agent = try await world.agent(host: relay.host)
         relay.set(.swallowsTheNextAnswer)
         var report = FleetReport()
-        report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed) }
+        report.ends = claims.map { FleetEnd(claimKey: $0.claimKey, ending: .completed) }
         let lost = report
         let error = await Self.failure { () throws(FleetError) in _ = try await agent.leases.report(node, lost) }
         #expect(error?.isOutcomeUnknown == true && error?.kind == .broken)

@@ -30,14 +30,14 @@ import XferModel
         }
         let wishes = try await world.fleet.leases.wishes(node)
         #expect(wishes.map(\.wish) == [.pause, .limits(#"{"max_rate":5}"#), .cancel])
-        #expect(Set(wishes.map(\.hold)) == [claim.hold])
+        #expect(Set(wishes.map(\.claimKey)) == [claim.claimKey])
         #expect(try await world.fleet.leases.list(node)[0].isCancelling)
         var report = FleetReport()
         report.wishes = [wishes[0].id]
         _ = try await world.fleet.leases.report(node, report)
         #expect(try await world.fleet.leases.wishes(node).count == 2)
         // A release of a task that is to be cancelled cancels it.
-        report.releases = [FleetRelease(hold: claim.hold, next: .queue)]
+        report.releases = [FleetRelease(claimKey: claim.claimKey, next: .queue)]
         _ = try await world.fleet.leases.report(node, report)
         #expect(try await world.state(id) == .cancelled)
         #expect(try await world.fleet.leases.wishes(node) == [])
@@ -61,11 +61,11 @@ import XferModel
         let claims = try await world.claim(one)
         var report = FleetReport()
         report.releases = claims.map {
-            FleetRelease(hold: $0.hold, next: $0.hold.task == paused ? .paused : .move(.node("two")))
+            FleetRelease(claimKey: $0.claimKey, next: $0.claimKey.task == paused ? .paused : .move(.node("two")))
         }
         _ = try await world.fleet.leases.report(one, report)
         #expect(try await world.state(paused) == .paused)
-        #expect(try await world.claim(two).map(\.hold.task) == [moved])
+        #expect(try await world.claim(two).map(\.claimKey.task) == [moved])
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -100,7 +100,7 @@ import XferModel
         for _ in 0..<60 {
             let claims = try await world.claim(node, 7)
             var report = FleetReport()
-            report.releases = claims.map { FleetRelease(hold: $0.hold, next: .queue) }
+            report.releases = claims.map { FleetRelease(claimKey: $0.claimKey, next: .queue) }
             _ = try await world.fleet.leases.report(node, report)
         }
         try await wishing

@@ -49,7 +49,7 @@ struct ClientSeatsTests {
         #expect(last == .refused)
         seats.remove(10_000)
         let next = seats.admit(30_001, from: 9)
-        #expect(next == .admitted(replacing: nil) && seats.isStranger(30_001))
+        #expect(next == .admitted(replacing: nil) && seats.isAnonymous(30_001))
     }
 
     @Test func aSmallListenerHasOnePlaceForStrangers() {

@@ -233,7 +233,7 @@ struct GatewayTests {
     @Test func idleStrangersAreEndedAndKeepNoTokenOut() async throws {
         var limits = RPCLimits()
         limits.clients = 8
-        limits.strangerTime = .milliseconds(500)
+        limits.anonymousTime = .milliseconds(500)
         try await GatewayWorld.with(limits: limits) { world in
             let strangers = try (0..<20).map { _ in try RawSocket(port: world.port) }
             let answer = try await world.exchange(GatewayWorld.post("task.list", token: "own"))
@@ -246,7 +246,7 @@ struct GatewayTests {
 
     @Test func aConnectionThatHasShownATokenStaysLongerThanAStranger() async throws {
         var limits = RPCLimits()
-        limits.strangerTime = .seconds(2)
+        limits.anonymousTime = .seconds(2)
         try await GatewayWorld.with(limits: limits) { world in
             let member = try await WebSocketClient.open(world, path: "/jsonrpc", token: nil)
             try member.send(#"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion","params":["token:own"]}"#)

@@ -19,7 +19,7 @@ final class GatewayWorld: Sendable {
     /// request can take longer than that.
     static var patientLimits: RPCLimits {
         var limits = RPCLimits()
-        limits.strangerTime = Patience.seconds(60)
+        limits.anonymousTime = Patience.seconds(60)
         return limits
     }
 

@@ -28,9 +28,9 @@ import XferTestSupport
     @Test func backgroundWorkThatFindsTheDatabaseClosedIsNotLogged() {
         let lines = NIOLockedValueBox<[String]>([])
         let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
-        logger.report("trimming the past failed", StoreError.closed)
+        logger.report("deleting old events and history failed", StoreError.closed)
         #expect(lines.withLockedValue { $0 } == [])
-        logger.report("trimming the past failed", StoreError.degraded(reason: "no room"), ["task": "7"])
+        logger.report("deleting old events and history failed", StoreError.degraded(reason: "no room"), ["task": "7"])
         let logged = lines.withLockedValue { $0 }
         #expect(logged.count == 1 && logged[0].contains("no room") && logged[0].contains("7"), "\(logged)")
     }

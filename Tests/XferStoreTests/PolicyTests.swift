@@ -81,10 +81,10 @@ struct PolicyTests {
             asked.policy = "bank"
             try await store.write { [asked] in _ = try $0.insertTask(asked, state: .queued, at: noon) }
             let same = try await store.read { [asked] in try $0.earlierAdd(of: asked) }
-            #expect(same?.askedForTheSame == true)
+            #expect(same?.isSameRequest == true)
             asked.policy = nil
             let other = try await store.read { [asked] in try $0.earlierAdd(of: asked) }
-            #expect(other?.askedForTheSame == false)
+            #expect(other?.isSameRequest == false)
         }
     }
 

@@ -74,7 +74,7 @@ struct ReleasedSchemaTests {
             #expect(data.specification.profile == "work" && data.sent == 7)
             let words = RequestBody.inline(InlineBytes(Array("{\"a\":1}".utf8)))
             #expect(try reader.body(of: TaskID(5)) == words)
-            #expect(try reader.earlierAdd(of: data.specification, body: words)?.askedForTheSame == true)
+            #expect(try reader.earlierAdd(of: data.specification, body: words)?.isSameRequest == true)
             #expect(
                 try reader.result(of: TaskID(5))
                     == StoredResult(content: .inline(Array("{\"b\":2}\0".utf8)), length: 8, object: "{\"b\":2}"))
@@ -161,7 +161,7 @@ struct ReleasedSchemaTests {
             #expect(
                 transfer.sourceUse
                     == SourceUse(
-                        described: 2, senders: [0, 2], unprovenFrom: 0, suspects: [0, 3], condemned: [3]))
+                        described: 2, senders: [0, 2], unprovenFrom: 0, suspects: [0, 3], excluded: [3]))
             #expect(transfer.sources.map(\.origin.host) == ["example.com", "a.example"])
             #expect(transfer.sources.map(\.chain) == [[[1, 2, 3], [255]], []])
             #expect(transfer.sources.map(\.tls) == [.tls13, nil])
@@ -218,7 +218,7 @@ struct ReleasedSchemaTests {
                         window: TimeWindow(times: [night], days: [.saturday, .sunday], zone: "Europe/Berlin"),
                         deadline: noon.advanced(by: .seconds(86_400)), after: [TaskID(3), TaskID(77)]))
             #expect(try reader.earliestCondition() == noon.advanced(by: .seconds(60)))
-            #expect(try reader.dependencies(of: TaskID(2)) == DependencyStanding(openCount: 1))
+            #expect(try reader.dependencies(of: TaskID(2)) == DependencyState(openCount: 1))
             #expect(try reader.nextEndedTarget() == EndedTarget(id: TaskID(3), outcome: .failed))
             #expect(try reader.openDependents(of: TaskID(3), limit: 9) == [TaskID(2)])
         }
@@ -247,7 +247,7 @@ struct ReleasedSchemaTests {
             #expect(try reader.heads(of: lane, order: .fifo, limit: 9) == [TaskID(12)])
             #expect(try reader.nextLane(priority: .low, without: LaneExclusions(profiles: ["work"])) == nil)
             let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
-            #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
+            #expect(earlier.id == BatchID(1) && !earlier.isSameRequest && earlier.refused?.isEmpty == false)
         }
     }
 
@@ -261,7 +261,7 @@ struct ReleasedSchemaTests {
             #expect(delivery.id == 3 && delivery.webhook == "deploy" && delivery.attempts == 4)
             #expect(delivery.key == "dad9c46e3960d7572426b76f5444d436-2-deploy" && delivery.createdAt == noon)
             #expect(delivery.body == "{\"seq\":2,\"type\":\"task.failed\"}")
-            let standing = try reader.standing(ofWebhook: "deploy")
+            let standing = try reader.receiverState(ofWebhook: "deploy")
             #expect(standing.failures == 2 && standing.pausedUntil == noon.advanced(by: .seconds(30)))
             #expect(standing.lastFailure == "ci.example answered 503 (Service Unavailable)")
             let counts = try reader.deliveryCounts(of: "audit")

@@ -194,8 +194,8 @@ struct TaskTests {
             let stranger = specification(owner: 7, clientKey: "k")
             try await store.read { reader throws in
                 #expect(try reader.taskID(owner: spec.owner, clientKey: "k") == id)
-                #expect(try reader.earlierAdd(of: spec) == EarlierAdd(id: id, askedForTheSame: true))
-                #expect(try reader.earlierAdd(of: other) == EarlierAdd(id: id, askedForTheSame: false))
+                #expect(try reader.earlierAdd(of: spec) == EarlierAdd(id: id, isSameRequest: true))
+                #expect(try reader.earlierAdd(of: other) == EarlierAdd(id: id, isSameRequest: false))
                 #expect(try reader.earlierAdd(of: stranger) == nil)
                 #expect(try reader.earlierAdd(of: specification()) == nil)
             }

@@ -38,7 +38,7 @@ struct TransferTests {
                 try transaction.update(resumeData: ResumeData(), of: changed.id)
             }
             let use = SourceUse(
-                described: 15, senders: [0, 15], unprovenFrom: 7_000_000_000, suspects: [1, 2], condemned: [2])
+                described: 15, senders: [0, 15], unprovenFrom: 7_000_000_000, suspects: [1, 2], excluded: [2])
             try await store.write { try $0.setSourceUse(use, of: changed.id) }
             #expect(try await store.read { try $0.transfer(changed.id)?.sourceUse } == use)
             let cleared = try await store.read { try $0.transfer(changed.id) }

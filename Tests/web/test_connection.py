@@ -25,7 +25,7 @@ def test_a_killed_daemon_is_told_and_nothing_is_lost(
         assert page.order() == [added, running]
     page.select(running)
     page.press("o")
-    page.wait_for_text("time-line", "goes on after a restart")
+    page.wait_for_text("time-line", "continues after a restart")
     # Each event once, whether it came live or was read afterwards.
     lines = page.browser.execute_script(
         "return [...document.querySelectorAll('#time-line li')].map((each) => each.dataset.seq)")

@@ -302,10 +302,10 @@ def test_the_timetable_is_shown(page: Page) -> None:
 def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:
     page.press("L")
     page.click("Pause queue")
-    page.wait_for_text("hold-state", "Nothing new starts")
+    page.wait_for_text("hold-state", "Paused: no task starts")
     assert client.queue.stats().paused
     page.click("Resume queue")
-    page.wait_for_text("hold-state", "Tasks start")
+    page.wait_for_text("hold-state", "Not paused")
     assert not client.queue.stats().paused
 
 
@@ -324,7 +324,7 @@ def test_one_task_is_limited(page: Page, site: Site, client: xfer.Client) -> Non
     page.press("l")
     page.until(lambda: page.element("task-limit-dialog").is_displayed(), "the dialog")
     page.browser.switch_to.active_element.send_keys("100K", Keys.ENTER)
-    page.wait_for_text("told", f"The limit of task {task} holds now")
+    page.wait_for_text("told", f"The limit of task {task} was applied")
     assert client.task.get(task).task.max_recv_rate == 100_000
 
 
@@ -336,7 +336,7 @@ def test_a_group_is_held_back_and_shown(page: Page, site: Site, client: xfer.Cli
     page.press("g")
     page.wait_for_text("groups", "queued 1")
     page.click("Pause", "#groups")
-    page.wait_for_text("groups", "held back")
+    page.wait_for_text("groups", "paused")
     assert client.group.get(name="isos").group.paused
     page.click("Show", "#groups")
     page.until(lambda: page.order() == [inside], "the tasks of the group alone")

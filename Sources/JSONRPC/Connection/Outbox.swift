@@ -56,7 +56,7 @@ struct Outbox {
         return (.accepted, schedulesDrain())
     }
 
-    /// Removes and returns what has gathered. If it has bytes, a write begins, which `writeEnded` ends.
+    /// Removes and returns the gathered output. If it has bytes, a write begins, which `writeEnded` ends.
     mutating func drain() -> Burst {
         isDrainScheduled = false
         defer { finished.removeAll(keepingCapacity: true) }

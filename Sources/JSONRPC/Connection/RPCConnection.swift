@@ -159,7 +159,7 @@ extension RPCConnection {
 
 extension RPCConnection {
     /// Switches the connection to the line protocol. `scheduleDrain` makes the event loop call `drain`.
-    func speakLines(scheduleDrain: @escaping @Sendable () -> Void) {
+    func useLineProtocol(scheduleDrain: @escaping @Sendable () -> Void) {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
     }
 

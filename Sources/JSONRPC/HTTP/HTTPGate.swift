@@ -48,7 +48,7 @@ public struct HTTPDecision: Sendable {
     }
 }
 
-/// For whom a request is answered.
+/// The client for whom a request is answered.
 public struct HTTPClient: Hashable, Sendable {
     /// The user, as if its process had connected to a Unix socket. The process is 0.
     public let user: PeerCredentials
@@ -68,7 +68,7 @@ public struct RPCRemote: Hashable, Sendable {
     public let isPrivileged: Bool
     /// True if the listener uses TLS.
     public let isEncrypted: Bool
-    /// The directory beneath which it may write; nil is the service's choice. It says nothing of privileged clients.
+    /// The directory beneath which it may write; nil is the service's choice. It does not apply to privileged clients.
     public let directory: String?
 
     public init(tokenID: Int64, isPrivileged: Bool, isEncrypted: Bool, directory: String? = nil) {

@@ -256,7 +256,7 @@ extension HTTPHandler {
         }
     }
 
-    /// Most bytes of the target's body; nil if its body is dropped.
+    /// The highest number of bytes of the target's body; nil if its body is dropped.
     private func bodyLimit(of target: HTTPTarget) -> Int? {
         switch target {
         case .rpc: dispatcher.limits.messageBytes

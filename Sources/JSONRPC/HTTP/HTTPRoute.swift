@@ -4,7 +4,7 @@ public struct HTTPRoute: Sendable {
     public let path: String
     /// True if the route answers all paths that begin with `path`, instead of this one only.
     public let isPrefix: Bool
-    /// The methods that it answers. With `GET` goes `HEAD`.
+    /// The methods that it answers. `GET` includes `HEAD`.
     public let methods: [String]
     /// Largest body that it takes, in bytes; never more than `RPCLimits.messageBytes`.
     public let maxBodyBytes: Int
@@ -66,12 +66,12 @@ struct HTTPRouteTable: Sendable {
 
 /// The request, as a route gets it (RFC 9110).
 public struct HTTPRequest: Sendable {
-    /// For a route one of its methods.
+    /// One of the route's methods.
     public let method: String
     public let path: String
     /// The text after `?`, still percent-encoded; nil if the target has no `?`.
     public let query: String?
-    /// All header fields in the order they came.
+    /// All header fields in the order of the request.
     public let headers: [(name: String, value: String)]
     /// Empty unless the route answers `POST`, and while a gate decides.
     public var body: [UInt8] = []

@@ -12,7 +12,7 @@ enum HTTPTarget: Sendable {
 
     static let rpcPath = "/rpc"
 
-    /// - Parameter isGated: whether a gate has judged the request's origin.
+    /// - Parameter isGated: true if a gate has judged the request's origin.
     init(_ head: HTTPRequestHead, routes: HTTPRouteTable, isGated: Bool = false) {
         let request = HTTPRequest(head)
         let path = request.path

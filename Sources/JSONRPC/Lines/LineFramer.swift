@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// Splits a stream of bytes into lines. It holds at most one line of the allowed length and the bytes read with it.
+/// Splits a stream of bytes into lines. It buffers at most one line of the allowed length and the bytes read with it.
 struct LineFramer {
     enum Frame: Hashable {
         /// A line without its end (LF or CR LF).
@@ -45,7 +45,7 @@ struct LineFramer {
         return line.count > limit ? .tooLong : .line(line)
     }
 
-    /// The bytes behind the last line end, when no more will come.
+    /// The bytes after the last line end, when the input has ended.
     mutating func rest() -> [UInt8] {
         defer { buffer = ByteBuffer() }
         return Array(buffer.readableBytesView)

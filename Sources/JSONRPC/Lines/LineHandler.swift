@@ -53,7 +53,7 @@ final class LineHandler: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        connection.speakLines { loop.execute { bound.value.handler.drain(context: bound.value.context) } }
+        connection.useLineProtocol { loop.execute { bound.value.handler.drain(context: bound.value.context) } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Collects the answer to a batch, in the order of the requests and never longer than the limit of one message.
 ///
-/// An answer that does not fit is replaced by error −32600, which says that the request was carried out.
+/// An answer that does not fit is replaced by error −32600, whose message states that the request was carried out.
 struct BatchAnswer {
     private let limit: Int
     private var answers: [[UInt8]?]
@@ -12,7 +12,7 @@ struct BatchAnswer {
     /// Bytes reserved for each outstanding answer: enough for an error, apart from its id.
     private static let reserve = 256
 
-    /// For a batch of `count` requests.
+    /// Creates the answer to a batch of `count` requests.
     init(count: Int, limit: Int) {
         self.limit = limit
         answers = Array(repeating: nil, count: count)

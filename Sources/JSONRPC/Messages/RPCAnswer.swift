@@ -9,7 +9,7 @@ enum RPCAnswer {
         case .value(let value): value.write(to: &text)
         case .encoded(let bytes):
             guard !bytes.contains(UInt8(ascii: "\n")) else {
-                return error(.internalError("the result holds a line break"), id: id)
+                return error(.internalError("the result contains a line break"), id: id)
             }
             text.append(contentsOf: bytes)
         }
@@ -47,7 +47,7 @@ enum RPCAnswer {
     /// Why an answer was not sent: the request was carried out, only its answer is beyond `limit` bytes.
     static func tooLarge(limit: Int) -> RPCError {
         .beyondLimit(
-            "the request was carried out, but its answer is longer than \(limit) bytes; ask for less at a time",
+            "the request was carried out, but its answer is longer than \(limit) bytes; request less at a time",
             reason: "answer_too_large", limit: limit)
     }
 

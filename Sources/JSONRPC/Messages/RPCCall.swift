@@ -13,9 +13,9 @@ enum RPCCall: Hashable, Sendable {
 /// One message of a client (JSON-RPC 2.0, sections 4 and 6).
 enum RPCMessage: Hashable, Sendable {
     case call(RPCCall)
-    /// Never empty.
+    /// Several requests; never empty.
     case batch([RPCCall])
-    /// Not even a batch: the one answer has id null.
+    /// No valid request or batch: the one answer has id null.
     case refused(RPCError)
 }
 
@@ -34,7 +34,7 @@ extension RPCMessage {
             return
         }
         if elements.isEmpty {
-            self = .refused(.invalidRequest("a batch has to hold at least one request", reason: "empty_batch"))
+            self = .refused(.invalidRequest("a batch needs at least one request", reason: "empty_batch"))
         } else if elements.count > limits.batchRequests {
             let message = "a batch of \(elements.count) requests; at most \(limits.batchRequests) are allowed"
             self = .refused(.beyondLimit(message, reason: "batch_too_large", limit: limits.batchRequests))

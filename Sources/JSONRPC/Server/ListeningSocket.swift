@@ -8,7 +8,7 @@ struct ListeningSocket {
     /// The file made for it, to be removed afterwards.
     let file: SocketFile?
 
-    /// Connections the kernel holds until they are accepted; more are refused or have to wait (listen(2)).
+    /// Connections that the kernel keeps until they are accepted; more are refused or have to wait (listen(2)).
     private static let backlog: CInt = 512
 
     init(_ endpoint: RPCEndpoint) throws(RPCServerError) {
@@ -128,12 +128,12 @@ extension UnixAddress {
     }
 }
 
-/// Finds out whether the kernel can watch one more socket (epoll(7)), before NIO has to.
+/// Checks that the kernel can watch one more socket (epoll(7)), before NIO has to.
 ///
 /// NIO traps when epoll_ctl(2) refuses an accepted socket: ENOSPC where the user's processes together watch as many
 /// descriptors as `fs.epoll.max_user_watches` allows, ENOMEM where the kernel has no memory. So each new connection is
-/// first added to a separate epoll instance on which no thread waits, and closed if that fails. Its place is given back
-/// before NIO takes one; only another process of the same user could take the last one in between.
+/// first added to a separate epoll instance on which no thread waits, and closed if that fails. It is removed there
+/// before NIO adds it; only another process of the same user could take the last place in between.
 final class WatchProbe: Sendable {
     private let instance: CInt
 

@@ -12,7 +12,7 @@ public enum RPCEndpoint: Hashable, Sendable {
 }
 
 extension RPCEndpoint: CustomStringConvertible {
-    /// For logs: the path, or which descriptor was inherited.
+    /// A description for logs: the path, or the number of the inherited descriptor.
     public var description: String {
         switch self {
         case .path(let path, _, _): path
@@ -27,7 +27,7 @@ public enum RPCServerError: Error, Hashable, Sendable {
     case alreadyListening(path: String)
     /// The file is no socket; it is not changed.
     case notASocket(path: String)
-    /// The path is not absolute, or longer than a socket address holds (107 bytes, unix(7)).
+    /// The path is not absolute, or longer than a socket address allows (107 bytes, unix(7)).
     case invalidPath(String)
     /// The inherited descriptor is no listening Unix stream socket.
     case unsuitableDescriptor(CInt, expected: String)

@@ -31,7 +31,7 @@ public final class RPCServer: Sendable {
 
     /// The highest number of refused clients for whose first byte, which shows the protocol, the server waits at the
     /// same time. It refuses further clients at once with a JSON-RPC line.
-    private static let refusedWithPatience = 32
+    private static let waitingRefusals = 32
 
     /// `threads` is the number of event loops, which serve all connections. If two routes have the same path, the last
     /// one is used.
@@ -169,7 +169,7 @@ extension RPCServer {
     }
 
     private func refuse(_ channel: any Channel, with error: RPCError, status: String, count: Int) throws {
-        let patience = count <= Self.refusedWithPatience ? TimeAmount.milliseconds(200) : .zero
+        let patience = count <= Self.waitingRefusals ? TimeAmount.milliseconds(200) : .zero
         let handler = RefusalHandler(
             error, status: status, patience: patience,
             lingering: patience == .zero ? .zero : dispatcher.limits.lingering)

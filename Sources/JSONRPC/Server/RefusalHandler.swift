@@ -15,7 +15,7 @@ final class RefusalHandler: ChannelInboundHandler {
     private let lingering: Duration
     private let patience: TimeAmount
     private var timer: Scheduled<Void>?
-    private var isTold = false
+    private var isAnswered = false
 
     /// `status` is HTTP's status line after the version. Without `patience` the reason is sent at once.
     init(_ error: RPCError, status: String, patience: TimeAmount, lingering: Duration) {
@@ -26,17 +26,19 @@ final class RefusalHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { self.tell(.lines, context: context) }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: patience) {
+            self.sendReason(.lines, context: context)
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let first = Self.unwrapInboundIn(data).readableBytesView.first else { return }
-        tell(Dialect(firstByte: first), context: context)
+        sendReason(Dialect(firstByte: first), context: context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case ChannelEvent.inputClosed: tell(.lines, context: context)
+        case ChannelEvent.inputClosed: sendReason(.lines, context: context)
         case is FinishEvent: context.close(promise: nil)
         default: break
         }
@@ -49,9 +51,9 @@ final class RefusalHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    private func tell(_ dialect: Dialect, context: ChannelHandlerContext) {
-        guard !isTold else { return }
-        isTold = true
+    private func sendReason(_ dialect: Dialect, context: ChannelHandlerContext) {
+        guard !isAnswered else { return }
+        isAnswered = true
         timer?.cancel()
         let line = RPCAnswer.error(error, id: .null) + [UInt8(ascii: "\n")]
         var text = ByteBuffer()

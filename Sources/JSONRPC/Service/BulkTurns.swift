@@ -10,15 +10,15 @@ public final class BulkTurns: Sendable {
         order = NIOLockedValueBox(TurnOrder(limit: max(1, limit), reserved: max(0, reserved)))
     }
 
-    /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
+    /// Waits for a turn, which has to be returned; false when the client has disconnected meanwhile.
     ///
-    /// A client that does not read its answers gets no turn for another one, so that little waits for it.
+    /// A client that does not read its answers gets no turn for another one, so that little output waits for it.
     public func acquire(for connection: RPCConnection, isPrivileged: Bool) async -> Bool {
         while await connection.whenWritable() {
-            let asker = TurnAsker(
+            let requester = TurnRequester(
                 user: connection.peer.userID, connection: connection.id, isPrivileged: isPrivileged)
             await withCheckedContinuation { continuation in
-                if order.withLockedValue({ $0.ask(continuation, for: asker) }) { continuation.resume() }
+                if order.withLockedValue({ $0.request(continuation, for: requester) }) { continuation.resume() }
             }
             if connection.isWritable { return true }
             giveBack()
@@ -33,7 +33,7 @@ public final class BulkTurns: Sendable {
 }
 
 /// The client for which a turn is requested.
-struct TurnAsker: Hashable {
+struct TurnRequester: Hashable {
     var user: UInt32
     var connection: UInt64
     var isPrivileged = false
@@ -65,14 +65,14 @@ struct TurnOrder<Waiter> {
 
     /// Requests a turn. Returns true if the turn begins at once. Otherwise `giveBack` returns the waiter when its turn
     /// comes.
-    mutating func ask(_ waiter: Waiter, for asker: TurnAsker) -> Bool {
+    mutating func request(_ waiter: Waiter, for requester: TurnRequester) -> Bool {
         // A turn that becomes free goes to a waiting request, so a free turn means that none waits for it.
-        if isFree(forPrivileged: asker.isPrivileged) {
+        if isFree(forPrivileged: requester.isPrivileged) {
             running += 1
             return true
         }
-        users.change(User(id: asker.user, isPrivileged: asker.isPrivileged), else: Rotation()) { connections in
-            connections.change(asker.connection, else: []) { $0.append(waiter) }
+        users.change(User(id: requester.user, isPrivileged: requester.isPrivileged), else: Rotation()) { connections in
+            connections.change(requester.connection, else: []) { $0.append(waiter) }
         }
         return false
     }

@@ -22,8 +22,8 @@ struct Dispatcher: Sendable {
         var isRefusal = false
     }
 
-    /// Most bytes of a message that is parsed on the connection's event loop. Parsing a longer message there would
-    /// delay other clients.
+    /// The highest number of bytes of a message that is parsed on the connection's event loop. Parsing a longer message
+    /// there would delay other clients.
     static let shortMessage = 4096
 
     /// True if the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
@@ -36,7 +36,7 @@ struct Dispatcher: Sendable {
 
     /// Answers `message`. Up to `width` requests of a batch run at the same time.
     ///
-    /// - Parameter isCutOff: whether the connection ended before the message did. Such a message gets no answer if it
+    /// - Parameter isCutOff: true if the connection ended before the message did. Such a message gets no answer if it
     ///   cannot be parsed.
     func reply(
         to message: RPCMessage, width: Int, isCutOff: Bool = false, on connection: RPCConnection

@@ -1,16 +1,16 @@
-/// Limits of an `RPCServer`, for one client and for all clients together. Each comment says what the server does beyond
-/// the limit.
+/// Limits of an `RPCServer`, for one client and for all clients together. Each comment states the server's reaction
+/// beyond the limit.
 public struct RPCLimits: Hashable, Sendable {
-    /// Most bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing message. The
-    /// server does not buffer all of a longer incoming message: it answers −32600 (HTTP: 413) and closes the
-    /// connection. It replaces a longer outgoing message by −32600 and keeps the connection.
+    /// The highest number of bytes of one incoming message (a line without its end, or an HTTP body) and of one
+    /// outgoing message. The server does not buffer all of a longer incoming message: it answers −32600 (HTTP: 413) and
+    /// closes the connection. It replaces a longer outgoing message by −32600 and keeps the connection.
     public var messageBytes = 4 << 20
-    /// Most levels of nested arrays and objects in one message. Beyond: −32600.
+    /// The highest number of levels of nested arrays and objects in one message. Beyond: −32600.
     public var nestingDepth = 64
-    /// Most connections at the same time. A further connection gets −32600 (HTTP: 503) and is closed.
+    /// The highest number of connections at the same time. A further connection gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
-    /// Most connections of one unprivileged user (`RPCService.isPrivileged`). They count towards `clients`. Beyond: as
-    /// for `clients`.
+    /// The highest number of connections of one unprivileged user (`RPCService.isPrivileged`). They count towards
+    /// `clients`. Beyond: as for `clients`.
     public var clientsPerUser = Int.max
     /// The number of the `clients` connections that are kept free for privileged users. At most half of `clients` takes
     /// effect.
@@ -23,19 +23,19 @@ public struct RPCLimits: Hashable, Sendable {
     public var idleTime: Duration?
     /// The longest time of a listener's connection on the network without a request that shows a token. A request that
     /// needs none begins the time again. Beyond: the connection is closed.
-    public var strangerTime = Duration.seconds(5)
-    /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no
-    /// further requests from the connection.
+    public var anonymousTime = Duration.seconds(5)
+    /// The highest number of requests of one connection that have begun and are not answered yet. At the limit the
+    /// server reads no further requests from the connection.
     public var requestsInFlight = 64
     /// The most bulk requests (`RPCService.isBulk`) of all connections that run at the same time, beside one that
     /// is reserved for privileged users. Further bulk requests wait; the users take turns, and the connections of each.
     public var bulkRequests = 2
-    /// Most requests in one batch. Beyond: −32600 for the whole batch.
+    /// The highest number of requests in one batch. Beyond: −32600 for the whole batch.
     public var batchRequests = 10_000
-    /// Most bytes of all header fields of an HTTP request together with its request line. Beyond: 431, and the
-    /// connection is closed.
+    /// The highest number of bytes of all header fields of an HTTP request together with its request line. Beyond: 431,
+    /// and the connection is closed.
     public var headerBytes = 32 << 10
-    /// Most header fields of an HTTP request. Beyond: 431, and the connection is closed.
+    /// The highest number of header fields of an HTTP request. Beyond: 431, and the connection is closed.
     public var headerFields = 128
     /// Bytes of output that wait for one client to read them. A notification that would exceed the limit is refused
     /// (`RPCConnection.notify`). Above half of the limit, `isWritable` is false and the server begins no further

@@ -12,7 +12,7 @@ final class CallTable: Sendable {
         let answer: Arrival<JSONValue>
     }
 
-    /// Most calls of a connection. The daemon reads no more of a connection on which 64 are under way
+    /// The highest number of calls of a connection. The daemon reads no more of a connection on which 64 are under way
     /// (`rpc.max_in_flight`).
     static let capacity = 32
 
@@ -52,7 +52,7 @@ final class CallTable: Sendable {
         _ = state.withLockedValue { $0.answers.removeValue(forKey: entry.id) }
     }
 
-    /// No Swift task waits for the answer any more, and the call changes nothing.
+    /// Records that no Swift task waits for the answer, and the call changes nothing.
     func abandon(_ entry: Entry) {
         state.withLockedValue { state in
             if state.answers[entry.id] != nil { state.abandoned.insert(entry.id) }
@@ -62,7 +62,7 @@ final class CallTable: Sendable {
     /// Takes no further calls: on this connection the daemon has been silent for too long.
     func retire() { state.withLockedValue { $0.isRetired = true } }
 
-    /// Gives an answer to its call. An error without an id is about a message that the daemon could not read, or about
+    /// Passes an answer to its call. An error without an id is about a message that the daemon could not read, or about
     /// the connection: it ends all calls.
     func apply(_ id: Int64?, _ answer: Result<JSONValue, RPCFailure>) {
         guard let id else {

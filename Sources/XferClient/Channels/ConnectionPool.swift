@@ -1,5 +1,5 @@
-/// The connections of a client. A new one is opened when the calls under way fill those that are there; `CallPermits`
-/// lets no more calls be under way than `most` connections carry.
+/// The connections of a client. A new one is opened when the existing ones are full of calls; `CallPermits` admits no
+/// more calls than `most` connections carry.
 actor ConnectionPool {
     /// Connections for calls; each stream of events has one of its own.
     static let most = 4

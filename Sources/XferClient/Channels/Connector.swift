@@ -20,7 +20,7 @@ struct DaemonConnection: Sendable {
 /// Opens connections to the first daemon that accepts one.
 struct Connector: Sendable {
     let instance: SocketLocator.Instance
-    /// For the connection, and for each answer.
+    /// The time limit for the connection, and for each answer.
     let timeout: Duration
     private let locator = SocketLocator.ofThisProcess()
 

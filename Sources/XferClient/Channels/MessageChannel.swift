@@ -33,7 +33,7 @@ final class MessageChannel: Sendable {
     ///
     /// If the Swift task is cancelled while it waits, the connection stays usable, and the daemon carries the call out.
     ///
-    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is
+    /// - Parameter isReading: true if the call changes nothing, so that its connection may be closed when it is
     ///   cancelled.
     /// - Throws: `CallError`, `CancellationError`.
     func call(
@@ -63,7 +63,7 @@ final class MessageChannel: Sendable {
     }
 }
 
-/// Reads messages and gives them to the calls and the reader of notifications.
+/// Reads messages and passes them to the calls and the reader of notifications.
 final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

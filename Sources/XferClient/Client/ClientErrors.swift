@@ -3,9 +3,9 @@ public import XferProtocol
 
 /// A task that was waited for did not complete.
 public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has failed; its `error` says why.
+    /// It has failed; its `error` is the reason.
     case failed(TaskRecord)
-    /// It was cancelled, or another task took its slot.
+    /// It was cancelled, or another task replaced it in its slot.
     case cancelled(TaskRecord)
     /// There is no such task, or it was removed.
     case missing(TaskID)
@@ -19,7 +19,7 @@ public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
                 + (task.error.map { " (\($0.reason))" } ?? "")
         case .cancelled(let task): "task \(task.id) was cancelled"
         case .missing(let id): "there is no task \(id), or it was removed"
-        case .timedOut(let id): "task \(id) has not ended in time; it goes on in the daemon"
+        case .timedOut(let id): "task \(id) has not ended in time; it continues in the daemon"
         }
     }
 }
@@ -51,9 +51,9 @@ public struct EventsLostError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// A response is longer than the caller accepts.
 public struct ResultTooLongError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of the response.
+    /// The length of the response in bytes.
     public let length: Int64
-    /// Most bytes that the caller accepts.
+    /// The highest number of bytes that the caller accepts.
     public let limit: Int
 
     public var description: String { "the response has \(length) bytes, expected at most \(limit)" }

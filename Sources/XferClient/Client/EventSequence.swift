@@ -62,6 +62,6 @@ public struct EventPosition: Hashable, Sendable, Codable {
         self.storeID = storeID
     }
 
-    /// Before the oldest event that is kept.
+    /// The position before the oldest stored event.
     public static let oldest = EventPosition(seq: 0)
 }

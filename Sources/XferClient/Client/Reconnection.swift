@@ -48,7 +48,8 @@ extension ConnectionError {
         }
     }
 
-    /// True if the daemon does not accept this client: its token, say. 502 to 504 are of a proxy or of a full daemon.
+    /// True if the daemon does not accept this client, its token, say. The statuses 502 to 504 come from a proxy or a
+    /// full daemon.
     fileprivate var isRejection: Bool {
         if case .rejected(_, let status, _) = self { !(502...504).contains(status) } else { false }
     }

@@ -4,13 +4,13 @@ public import XferProtocol
 
 /// A task of the daemon.
 ///
-/// Its methods throw as a call (`TransferClient`), and `StoreChangedError` if the daemon came back with another
-/// database.
+/// Its methods throw the errors of a call (`TransferClient`), and `StoreChangedError` if the daemon came back with
+/// another database.
 public struct TaskHandle: Sendable {
     let client: TransferClient
-    /// Names the task in its database; never reused there.
+    /// Identifies the task in its database; never reused there.
     public let id: TaskID
-    /// The database that the id belongs to; nil if the daemon does not say it to this client.
+    /// The database that the id belongs to; nil if the daemon does not reveal it to this client.
     public let storeID: String?
 
     /// One call of `task.wait` takes so long at most: proxies end connections that are silent for long.
@@ -73,9 +73,9 @@ public struct TaskHandle: Sendable {
         }
     }
 
-    /// The task as it is now.
+    /// Reads the task's present record.
     ///
-    /// - Parameter fields: which fields the record has beside `id`; nil is all.
+    /// - Parameter fields: the fields of the record beside `id`; nil is all.
     public func record(fields: TaskColumns? = nil) async throws -> TaskRecord {
         try await client.call(TaskGet.self, TaskGet.Params(id: id, fields: fields), in: storeID).result.task
     }
@@ -92,9 +92,9 @@ public struct TaskHandle: Sendable {
 
     // MARK: Verbs
 
-    /// Pauses the task; what has come is kept.
+    /// Pauses the task; the received bytes are kept.
     ///
-    /// - Returns: whether it changed. False: its state left nothing to do, or does not allow it.
+    /// - Returns: true if it changed. False if its state needed no change, or does not allow it.
     @discardableResult public func pause() async throws -> Bool { try await apply(TaskPause.self, selection) }
 
     /// Queues the paused task again.
@@ -119,7 +119,7 @@ public struct TaskHandle: Sendable {
 
     /// Removes the task, which must have ended.
     ///
-    /// - Parameter files: whether the file that it published is deleted, too.
+    /// - Parameter files: true if the file that it published is deleted, too.
     /// - Returns: as `pause`.
     @discardableResult public func remove(files: Bool = false) async throws -> Bool {
         try await apply(TaskRemove.self, TaskRemove.Params(selection, files: files))

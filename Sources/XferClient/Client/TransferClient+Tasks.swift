@@ -30,7 +30,7 @@ extension TransferClient {
         tasks.isEmpty ? [] : try await insert(.many(tasks.map(keyed)), count: tasks.count)
     }
 
-    /// - Returns: as many tasks as `count` says.
+    /// - Returns: `count` tasks.
     private func insert(_ params: TaskAdd.Params, count: Int) async throws -> [TaskHandle] {
         var reconnection = Reconnection(limit: options.reconnectLimit)
         var mayHaveBeenAdded = false
@@ -89,12 +89,12 @@ extension TransferClient {
 
     // MARK: Verbs on several tasks
 
-    /// Pauses tasks; what runs stops at its last committed byte.
+    /// Pauses tasks; running ones stop at their last committed byte.
     @discardableResult public func pause(_ tasks: TaskSelection) async throws -> SelectionResult {
         try await call(TaskPause.self, tasks)
     }
 
-    /// Queues paused tasks again; waiting ones are tried now where that can help.
+    /// Queues paused tasks again; waiting ones start now if that can help.
     @discardableResult public func resume(_ tasks: TaskSelection) async throws -> SelectionResult {
         try await call(TaskResume.self, tasks)
     }
@@ -111,7 +111,7 @@ extension TransferClient {
 
     /// Removes tasks that have ended.
     ///
-    /// - Parameter files: whether the files that they published are deleted, too.
+    /// - Parameter files: true if the files that they published are deleted, too.
     @discardableResult public func remove(_ tasks: TaskSelection, files: Bool = false) async throws -> SelectionResult {
         try await call(TaskRemove.self, TaskRemove.Params(tasks, files: files))
     }

@@ -67,13 +67,13 @@ public final class TransferClient: Sendable {
         try await call(method, NoParams(), timeout: timeout)
     }
 
-    /// Calls a method by its name, and gives its result unchanged.
+    /// Calls a method by its name, and returns its result unchanged.
     public func call(_ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil) async throws -> JSONValue {
         let isReading = MethodRegistry.method(named: method)?.scope == .read
         return try await exchange(method, params, in: nil, timeout ?? options.timeout, isReading: isReading).answer
     }
 
-    /// Calls a method of the daemon that has this database, and says which one it has.
+    /// Calls a method of the daemon with this database, and returns the identity of its database.
     ///
     /// - Parameter storeID: nil accepts any.
     func call<Method: RPCMethod>(

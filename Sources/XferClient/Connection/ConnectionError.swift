@@ -8,7 +8,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case notListening(path: String)
     /// This user may not use the path or the daemon's socket (EACCES, EPERM).
     case permissionDenied(path: String)
-    /// The path is longer than the address of a Unix socket can hold (unix(7): 107 bytes).
+    /// The path is longer than the address of a Unix socket allows (unix(7): 107 bytes).
     case pathTooLong(path: String)
     /// The daemon closed the connection.
     case closed

@@ -7,12 +7,12 @@ struct LineBuffer {
     private var start = 0
     /// The offset from `start` up to which there is no line break.
     private var searched = 0
-    /// Most bytes of a line.
+    /// The highest number of bytes of a line.
     let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    /// Lets `fill` append to the buffer.
+    /// Appends to the buffer by calling `fill`.
     mutating func append<E: Error>(_ fill: (inout [UInt8]) throws(E) -> Bool) throws(E) -> Bool {
         try fill(&bytes)
     }

@@ -31,7 +31,7 @@ enum ReceivedMessage: Hashable, Sendable {
     }
 }
 
-/// A call as it is sent.
+/// The form of a call that is sent.
 enum CallMessage {
     /// The message, without a line break.
     static func text(id: Int64, _ method: String, _ params: (some WireValue)?) throws(ConnectionError) -> [UInt8] {

@@ -15,7 +15,7 @@ public final class XferConnection {
     private var lines: LineBuffer
     private var lastID: Int64 = 0
     private var answers: [Int64: Result<JSONValue, RPCFailure>] = [:]
-    /// Notifications that came while a call was waiting. Unbounded, so long calls belong on a connection without
+    /// Notifications that arrived while a call was waiting. Unbounded, so long calls belong on a connection without
     /// subscriptions.
     private var notifications = NotificationQueue()
     private var isBroken = false
@@ -159,7 +159,7 @@ public final class XferConnection {
             do throws(ConnectionError) {
                 rest = rest.dropFirst(try socket.write(rest))
             } catch {
-                if error == .closed, hasLastWord() { return }
+                if error == .closed, hasFinalMessage() { return }
                 throw error
             }
             if rest.isEmpty { break }
@@ -170,9 +170,9 @@ public final class XferConnection {
         isBroken = false
     }
 
-    /// Reads what has arrived. Returns whether the daemon, which accepts no more input, answered the last call before
-    /// it closed.
-    private func hasLastWord() -> Bool {
+    /// Reads the bytes that have arrived. Returns true if the daemon, which accepts no more input, answered the last
+    /// call before it closed.
+    private func hasFinalMessage() -> Bool {
         while (try? read()) == true {}
         while (try? processLine()) == true {}
         return answers[lastID] != nil

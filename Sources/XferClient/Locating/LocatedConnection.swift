@@ -33,7 +33,7 @@ public struct FailedCandidate: Hashable, Sendable {
 public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public let tried: [FailedCandidate]
 
-    /// Says which sockets were tried, and what the user can do.
+    /// A description of the sockets that were tried, and advice for the user.
     public var description: String {
         if case .rejected? = tried.first?.error, tried.count == 1 { return "\(reasons); \(advice())" }
         return "no daemon answers: \(reasons); \(advice())"
@@ -43,7 +43,7 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         if case .rejected(_, 401, _)? = tried.first?.error {
             return "`xferctl token list` on the daemon's machine shows the tokens, `xferctl token add` makes one"
         }
-        return "see to the URL and the server's certificate; --server-ca FILE names one of your own"
+        return "check the URL and the server's certificate; --server-ca FILE trusts an authority of your own"
     }
 
     /// The sockets that were tried, with the error of each.
@@ -84,7 +84,7 @@ extension NoDaemonError {
     /// that the same script started a moment ago and that has no lock yet.
     var patience: Duration {
         let passing = tried.filter(\.error.mayPass)
-        if passing.contains(where: { SocketLock.isHeld(forSocket: $0.candidate.path) }) { return .seconds(2) }
+        if passing.contains(where: { SocketLock.isTaken(forSocket: $0.candidate.path) }) { return .seconds(2) }
         return passing.isEmpty ? .zero : .milliseconds(500)
     }
 }
@@ -103,7 +103,7 @@ extension SocketLocator {
 
     /// Connects to the first candidate that answers.
     ///
-    /// - Parameter waitsForStart: whether to wait, for at most two seconds, for a daemon that is starting.
+    /// - Parameter waitsForStart: true to wait, for at most two seconds, for a daemon that is starting.
     public func connect(
         to instance: Instance = .automatic, timeout: Duration? = .seconds(10), waitsForStart: Bool = true
     ) throws(NoDaemonError) -> LocatedConnection {

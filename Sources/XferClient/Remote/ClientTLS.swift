@@ -8,7 +8,7 @@ import NIOCore
 enum ClientTLS {
     /// The meaning of a failed handshake, without the library's own notation.
     ///
-    /// - Parameter error: an error of NIOSSL's as text, or another one, which stays as it is.
+    /// - Parameter error: an error of NIOSSL's as text, or another one, which is returned unchanged.
     static func words(_ error: String) -> String {
         if error.contains("CERTIFICATE_VERIFY_FAILED") {
             return "its certificate is not trusted on this machine: it has expired, or no known authority has signed it"

@@ -1,4 +1,4 @@
-/// A daemon that listens on the network, and what a client proves itself with: `xferctl --server`.
+/// A daemon that listens on the network, and the client's credentials: `xferctl --server`.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     /// 1…65535.

@@ -9,7 +9,7 @@ enum WebSocketConnector {
     /// The largest message that is accepted. The daemon's answers are bounded by its own limits.
     static let maxMessageBytes = 256 << 20
 
-    /// Connects, and lets `install` add its handlers, which read and write messages as byte buffers.
+    /// Connects; `install` adds its handlers, which read and write messages as byte buffers.
     ///
     /// - Returns: the channel after the handshake; it fails with a `ConnectionError`.
     static func connect(

@@ -33,7 +33,7 @@ struct ChecksumOptions: ParsableArguments {
             valueName: "file or url"), completion: .file())
     var signature: String?
 
-    /// - Parameter hasURLs: whether URLs, or a list of them, are given.
+    /// - Parameter hasURLs: true if URLs, or a list of them, are given.
     func check(hasURLs: Bool, beside checksum: Checksum?) throws {
         guard let list else {
             if base != nil { throw ValidationError("--base-url needs --checksums.") }
@@ -116,7 +116,7 @@ struct FetchedText {
         return bytes
     }
 
-    /// The same request without what is about a file.
+    /// The same request without the parts about a file.
     private func request() throws(CommandFailure) -> NewTask {
         let wanted: Set = [
             "url", "headers", "profile", "credential", "proxy", "cookies", "cookie_list", "policy", "ca_file",

@@ -6,7 +6,7 @@ import XferProtocol
 struct ContentTemplate {
     private let options: ContentOptions
     private let paths: PathResolver
-    /// True if an option says where a file goes.
+    /// True if an option sets the place of the file.
     private let hasDestination: Bool
 
     init(_ options: ContentOptions, paths: PathResolver, hasDestination: Bool) {
@@ -47,7 +47,7 @@ struct ContentTemplate {
         }
     }
 
-    /// The daemon reads what it uploads from its own disk.
+    /// Requires a daemon on this machine: it reads uploads from its own disk.
     private func requireServersFiles() throws(CommandFailure) {
         guard paths.isRemote else { return }
         var files = [("-T", options.uploadFile), ("--data-binary", options.dataBinary.flatMap(Self.file))]

@@ -10,7 +10,7 @@ struct CookieFile {
     let skipped: [Int]
     private let bySite: [String: [RequestCookie]]
 
-    /// Most cookies that a task can have (`cookie_list`).
+    /// The highest number of cookies that a task can have (`cookie_list`).
     static let mostCookies = 1000
 
     /// The highest number of cookies that are sent regardless of their sites. With more, such as a browser's whole
@@ -38,7 +38,7 @@ struct CookieFile {
     }
 
     /// - Parameters:
-    ///   - option: what named the file, for the error.
+    ///   - option: the option with the file, for the error.
     ///   - path: the file that has the bytes, for the error.
     /// - Throws: a usage error if no line is a cookie.
     init(_ bytes: [UInt8], option: String, path: String) throws(CommandFailure) {

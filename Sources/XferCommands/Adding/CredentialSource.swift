@@ -67,7 +67,7 @@ extension AccessOptions {
         }
         if let proxyUser {
             record.form.credential = CredentialRecord(
-                user: proxyUser, password: try Self.ask(proxyUser, "--proxy-user"))
+                user: proxyUser, password: try Self.readPassword(proxyUser, "--proxy-user"))
         }
         if proxyNegotiate {
             record.form.credential = CredentialRecord()
@@ -81,16 +81,16 @@ extension AccessOptions {
     private func password(for login: String, _ paths: PathResolver) throws(CommandFailure) -> SecretText {
         if let passwordFrom { return passwordFrom.secret(paths) }
         if let passwordFile { return .value(try Self.firstLine(of: passwordFile, option: "--password-file")) }
-        return .value(try Self.ask(login, "-u"))
+        return .value(try Self.readPassword(login, "-u"))
     }
 
-    private static func ask(_ login: String, _ option: String) throws(CommandFailure) -> String {
-        switch PasswordPrompt.ask("Password for \(SafeText.sanitised(login)): ") {
+    private static func readPassword(_ login: String, _ option: String) throws(CommandFailure) -> String {
+        switch PasswordPrompt.readPassword("Password for \(SafeText.sanitised(login)): ") {
         case .entered(let password): return password
         case .interrupted: throw CommandFailure(.interrupted, "interrupted; nothing was added")
         case .unavailable:
             throw .usage(
-                "\(option): there is no terminal to ask for the password on; "
+                "\(option): there is no terminal for the password prompt; "
                     + "use --password-file FILE (- is standard input)")
         }
     }

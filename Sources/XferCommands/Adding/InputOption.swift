@@ -1,9 +1,9 @@
 import XferProtocol
 
-/// An option of aria2's that an entry of an input file may have.
+/// An aria2 option that an entry of an input file may have.
 ///
-/// An option changes the task, is ignored with a warning where it changes how, but not what, where from and where to is
-/// transferred, or refuses the entry.
+/// An option changes the task; or is ignored with a warning, if it changes only the way of the transfer, and not what,
+/// from where and to where; or refuses the entry.
 enum InputOption: String, CaseIterable {
     case out, dir, checksum, header, referer, split, pause, timeout
     case userAgent = "user-agent"
@@ -16,6 +16,7 @@ enum InputOption: String, CaseIterable {
     case allowOverwrite = "allow-overwrite"
     case autoFileRenaming = "auto-file-renaming"
     case conditionalGet = "conditional-get"
+    case continuing = "continue"
     case noCache = "http-no-cache"
     case proxy = "all-proxy"
     case httpProxy = "http-proxy"
@@ -25,7 +26,7 @@ enum InputOption: String, CaseIterable {
     /// The treatment of an option that changes no task; nil is an option that does.
     enum Verdict: Hashable {
         case ignored
-        /// With what a person can do instead.
+        /// The option is refused, with advice for the user.
         case refused(String)
     }
 
@@ -43,7 +44,7 @@ enum InputOption: String, CaseIterable {
     private static let proxyLogin = "a login is no part of a list: give --proxy with --proxy-user, or --profile"
     private static let trust = "a list does not say which servers are trusted: see `xferctl policy`"
     private static let nothing = "it transfers nothing; leave the entry out of the list"
-    private static let scheme = "only http and https are spoken"
+    private static let scheme = "only http and https are supported"
 
     /// Options that could change trust, credentials, integrity, the source or the destination.
     private static let refusals: [String: String] = [
@@ -63,7 +64,7 @@ enum InputOption: String, CaseIterable {
 
     /// Options that change the way of fetching, and have no equivalent here.
     private static let ignored: Set<String> = [
-        "allow-piece-length-change", "always-resume", "async-dns", "check-integrity", "continue",
+        "allow-piece-length-change", "always-resume", "async-dns", "check-integrity",
         "content-disposition-default-utf8", "disk-cache", "file-allocation", "follow-metalink", "follow-torrent",
         "force-save", "ftp-pasv", "ftp-reuse-connection", "ftp-type", "gid", "http-accept-gzip", "http-auth-challenge",
         "keep-unfinished-download-result", "max-connection-per-server", "max-file-not-found",

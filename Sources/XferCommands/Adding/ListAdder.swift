@@ -41,7 +41,7 @@ struct ListAdder {
 
     /// Adds the tasks in calls of a size that lets the first ones run while the next are added.
     ///
-    /// - Parameter outcome: what was added so far, also after an error that is about no single task.
+    /// - Parameter outcome: the result so far, also after an error that is about no single task.
     func add(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
         for batch in TaskBatches(tasks.map(\.task)) { try addInOrder(tasks[batch.indices], &outcome) }
     }
@@ -82,7 +82,7 @@ struct ListAdder {
         }
     }
 
-    /// By itself, so that the refusal names the field and not `tasks[0]`.
+    /// Adds a task by itself, so that the refusal contains the field and not `tasks[0]`.
     private func addOne(_ listed: ListedTask, _ outcome: inout Outcome) throws(CommandFailure) {
         switch try daemon.attempt(TaskAdd.self, .one(listed.task)) {
         case .success(let answer):

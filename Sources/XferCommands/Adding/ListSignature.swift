@@ -40,7 +40,7 @@ enum ListSignature {
         return signature == nil ? try FileText.read(directory.path + "/signed", option: "--keyring") : list
     }
 
-    /// gpgv takes a name without a slash for one in its own directory.
+    /// An absolute path: gpgv interprets a name without a slash as one in its own directory.
     private static func absolute(_ path: String) -> String {
         PathResolver.here()?.absolute(path) ?? path
     }
@@ -65,7 +65,7 @@ final class ScratchDirectory {
         rmdir(path)
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     func write(_ bytes: [UInt8], as name: String) throws(CommandFailure) -> String {
         let file = path + "/" + name
         files.append(name)

@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// A task of an input list, and where the list says what of it.
+/// A task of an input list, and the lines from which its fields come.
 struct ListedTask {
     var task: NewTask
     /// The line in the list; nil for a URL of the command line.
@@ -34,7 +34,7 @@ struct ListedTask {
 extension TaskTemplate {
     /// The tasks of a list.
     ///
-    /// - Parameter refused: lines of options that refuse their entry are added here, and all are put into their order.
+    /// - Parameter refused: lines of options that refuse their entry are added here, and all are sorted.
     func tasks(of list: InputList, refused: inout [InputList.Remark]) -> [ListedTask] {
         var tasks: [ListedTask] = []
         for entry in list.entries {
@@ -48,7 +48,7 @@ extension TaskTemplate {
         return tasks
     }
 
-    /// The task of an entry: what the command line says about all of them, with what the entry says itself above it.
+    /// The task of an entry: the command line's settings for all of them, overridden by the entry's own.
     ///
     /// - Throws: the line of an option that refuses the entry.
     func task(_ entry: InputList.Entry) throws(InputList.Remark) -> ListedTask {
@@ -72,6 +72,7 @@ struct InputOptionReader {
     private var overwrites = false
     private var renames = true
     private var updates = false
+    private var continues = false
     private var hasConflictPolicy = false
 
     init(_ template: TaskTemplate, _ url: String) {
@@ -137,6 +138,11 @@ struct InputOptionReader {
         case .allowOverwrite: (overwrites, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
         case .autoFileRenaming: (renames, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
         case .conditionalGet: (updates, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
+        case .continuing:
+            continues = try option.flag
+            // What aria2 does by default is not said by `false`.
+            hasConflictPolicy = hasConflictPolicy || continues
+            field = "on_conflict"
         case .proxy: field = try readProxy(option, scheme: nil)
         case .httpProxy: field = try readProxy(option, scheme: "http")
         case .httpsProxy: field = try readProxy(option, scheme: "https")
@@ -145,7 +151,7 @@ struct InputOptionReader {
         listed.lines[field] = option.line
     }
 
-    /// Puts together what several options say.
+    /// Combines the settings of several options.
     mutating func finish(_ listed: inout ListedTask) throws(InputList.Remark) {
         if directory != nil || output != nil {
             let dir = directory ?? template.directory
@@ -158,7 +164,8 @@ struct InputOptionReader {
         }
         if hasConflictPolicy {
             listed.task.destination.onConflict = .set(
-                updates ? .update : overwrites ? .overwrite : renames ? .rename : .fail)
+                updates
+                    ? .update : overwrites ? .overwrite : continues ? .continue : renames ? .rename : .fail)
         }
         if !headers.isEmpty {
             var changes = listed.task.headers ?? HeaderChanges([])
@@ -220,7 +227,7 @@ extension InputList.Option {
         return number
     }
 
-    /// Bytes, as aria2 writes them: `K` and `M` are powers of 1024.
+    /// A size in bytes in aria2's form: `K` and `M` are powers of 1024.
     fileprivate var size: Int64 {
         get throws(InputList.Remark) {
             let factor: Int64 = value.last.map { "Kk".contains($0) ? 1 << 10 : "Mm".contains($0) ? 1 << 20 : 1 } ?? 1

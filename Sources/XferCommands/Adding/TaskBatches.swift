@@ -7,9 +7,10 @@ import XferProtocol
 struct TaskBatches: Sequence, IteratorProtocol {
     private var rest: ArraySlice<NewTask>
 
-    /// Most tasks in one call.
+    /// The highest number of tasks in one call.
     static let largestCount = 1000
-    /// Most bytes of the tasks' JSON in one call, unless it has a single task. The longest message has 4 MiB.
+    /// The highest number of bytes of the tasks' JSON in one call, unless it has a single task. The longest message has
+    /// 4 MiB.
     static let largestMessage = 3 << 20
 
     init(_ tasks: [NewTask]) { rest = tasks[...] }

@@ -18,7 +18,7 @@ struct AddOptionSet {
 
     var isStandardOutput: Bool { file?.isStandardOutput ?? false }
 
-    /// True if anything says where the response goes.
+    /// True if an option sets the place of the response.
     var hasDestination: Bool {
         !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
     }
@@ -60,13 +60,13 @@ struct TaskTemplate {
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
     ) throws(CommandFailure) {
         if count > 1 && options.file?.output != nil {
-            throw .usage("-o names one file, but there are \(count) URLs; use -d for a directory")
+            throw .usage("-o is for one file, but there are \(count) URLs; use -d for a directory")
         }
         if count > 1 && options.scheduling.clientKey != nil {
-            throw .usage("--client-key names one task, but there are \(count) URLs")
+            throw .usage("--client-key is for one task, but there are \(count) URLs")
         }
         if count > 1 && options.place?.slot != nil {
-            throw .usage("--slot holds one task at a time, but there are \(count) URLs")
+            throw .usage("a slot has one task at a time, but there are \(count) URLs")
         }
         if count > 1 && !mirrors.isEmpty {
             throw .usage("--mirror is another URL for the same bytes, but there are \(count) URLs")
@@ -121,7 +121,7 @@ struct TaskTemplate {
     func task(_ url: String) -> NewTask { task([url]) }
 
     private static func apply(_ options: DestinationOptions, to task: inout NewTask) {
-        task.destination.onConflict = Patch(options.onConflict?.word)
+        task.destination.onConflict = Patch(options.conflictPolicy)
         task.destination.mode = Patch(options.mode)
         if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
         if options.allowHidden { task.destination.allowsHidden = .set(true) }

@@ -10,7 +10,7 @@ struct AccessOptions: ParsableArguments {
     @Option(
         name: [.customShort("u"), .customLong("login")],
         help: ArgumentHelp(
-            "Log in as this user; the password is asked for. With --aws-sigv4 the access key's id.", valueName: "name"))
+            "Log in as this user; prompts for the password. With --aws-sigv4: the access key's id.", valueName: "name"))
     var login: String?
 
     @Option(
@@ -31,7 +31,7 @@ struct AccessOptions: ParsableArguments {
     @Option(
         name: .customLong("aws-sigv4"),
         help: ArgumentHelp(
-            "Sign the request for AWS or what speaks its language: aws:amz:REGION[:SERVICE] (default service: s3).",
+            "Sign the request for AWS or a compatible service: aws:amz:REGION[:SERVICE] (default service: s3).",
             valueName: "scope"), transform: SignatureScope.argument)
     var signature: SignatureScope?
 
@@ -52,7 +52,7 @@ struct AccessOptions: ParsableArguments {
             discussion: "Other hosts that the file names get their logins when a redirect leads there over https."))
     var netrc = false
 
-    @Option(help: ArgumentHelp("As --netrc, from this file.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Read the login from this netrc file.", valueName: "file"), completion: .file())
     var netrcFile: String?
 
     @Option(
@@ -83,7 +83,7 @@ struct AccessOptions: ParsableArguments {
     var directHosts: String?
 
     @Option(
-        help: ArgumentHelp("Log in at the proxy as this user; the password is asked for.", valueName: "name"))
+        help: ArgumentHelp("Log in at the proxy as this user; prompts for the password.", valueName: "name"))
     var proxyUser: String?
 
     @Flag(help: "Log in at the proxy with the Kerberos ticket of the daemon's user (Negotiate).")
@@ -110,8 +110,8 @@ struct AccessOptions: ParsableArguments {
         if digest, signature != nil { throw ValidationError("--digest and --aws-sigv4 exclude each other.") }
         for (option, user) in [("-u", login), ("--proxy-user", proxyUser)] where user?.contains(":") == true {
             throw ValidationError(
-                "\(option) takes the user's name only: a password on the command line can be read by every user of this "
-                    + "machine. Leave it out and be asked for it, or use --password-file.")
+                "\(option) expects the user's name only: a password on the command line can be read by every user of this "
+                    + "machine. Leave it out to get a prompt, or use --password-file.")
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }
         if proxyUser != nil, proxy == nil { throw ValidationError("--proxy-user needs --proxy URL.") }

@@ -13,11 +13,18 @@ struct DestinationOptions: ParsableArguments {
 
     @Flag(
         name: [.customShort("O"), .customLong("remote-name")],
-        help: "Write into the current directory under the name the server gives.")
+        help: "Write into the current directory under the server's name for the file.")
     var usesRemoteName = false
 
-    @Option(help: ArgumentHelp("What to do when the name is taken (default: rename).", valueName: "policy"))
-    var onConflict: WordArgument<ConflictPolicy>?
+    @Option(help: ArgumentHelp("Action if the name is taken (default: rename).", valueName: "policy"))
+    var onConflict: EnumArgument<ConflictPolicy>?
+
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")],
+        help: ArgumentHelp(
+            "Continue the file that wget, curl, aria2c or a browser left (--on-conflict continue): its bytes are kept if a "
+                + "checksum or the file's date shows that they are right, or with --resume unsafe."))
+    var continues = false
 
     @Option(help: ArgumentHelp("Permissions of the file, in octal.", valueName: "octal"), transform: FileMode.argument)
     var mode: FileMode?
@@ -38,21 +45,29 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Who publishes the file: auto, or manual: it is staged until `xferctl commit` (default: auto).",
+            "Publishing of the file: auto, or manual, which stages it until `xferctl commit` (default: auto).",
             valueName: "how"))
-    var finalize: WordArgument<FinalizeMode>?
+    var finalize: EnumArgument<FinalizeMode>?
 
     @Option(
         help: ArgumentHelp(
-            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"),
+            "Process the file with this hook of the operator before it is published.", valueName: "hook"),
         completion: .daemon(.hooks))
     var postProcess: String?
+
+    /// What happens when the name is taken; nil is the daemon's default.
+    var conflictPolicy: ConflictPolicy? { continues ? .continue : onConflict?.word }
+
+    func validate() throws {
+        guard continues, let policy = onConflict?.word, policy != .continue else { return }
+        throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other.")
+    }
 
     /// - Throws: `ValidationError` if one of them contradicts `-o`.
     func check(beside file: FileOptions) throws {
         if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }
         let others = [
-            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("--mode", mode != nil),
+            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("-c", continues), ("--mode", mode != nil),
             ("--remote-time", usesRemoteTime), ("--allow-hidden", allowHidden), ("--finalize", finalize != nil),
         ].filter(\.1).map(\.0)
         if file.isStandardOutput, let other = others.first {
@@ -86,8 +101,8 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp("Send this Referer.", valueName: "url"), transform: HeaderArgument.value)
     var referer: String?
 
-    @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
-    var redirect: WordArgument<RedirectPolicy>?
+    @Option(help: ArgumentHelp("Treatment of redirects (default: follow).", valueName: "policy"))
+    var redirect: EnumArgument<RedirectPolicy>?
 
     @Option(
         name: [.customLong("max-redirs"), .customLong("max-redirects")],
@@ -106,14 +121,14 @@ struct RequestOptions: ParsableArguments {
     var isHTTP2 = false
 
     @Option(
-        help: ArgumentHelp("Status codes that count as success, such as 200-299 or 200-299,404.", valueName: "codes"),
+        help: ArgumentHelp("Status codes of success, such as 200-299 or 200-299,404.", valueName: "codes"),
         transform: StatusSet.argument)
     var acceptStatus: StatusSet?
 
     @Option(
         name: .customLong("accept-type"),
         help: ArgumentHelp(
-            "A media type or range (image/*) that counts as success, or json, xml, plist, image; may be repeated.",
+            "An accepted media type or range (image/*), or json, xml, plist, image; may be repeated.",
             valueName: "type"))
     var acceptTypes: [String] = []
 
@@ -164,7 +179,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Share one request with tasks that ask for the same; each gets its own copy.")
+        help: "Share one request with tasks that request the same; each gets its own copy.")
     var coalesce = true
 
     @Flag(help: "Add it paused.")
@@ -184,13 +199,13 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Try it although the URL failed for good a while ago, see `xferctl failed-url`.")
+        help: "Make a request although the URL failed permanently a while ago, see `xferctl failed-url`.")
     var retryFailed = true
 
     @Option(
-        help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")
+        help: ArgumentHelp("Continuation of kept bytes without a validator (default: auto, which does not).", valueName: "how")
     )
-    var resume: WordArgument<ResumeMode>?
+    var resume: EnumArgument<ResumeMode>?
 
     @Option(
         help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"),

@@ -5,15 +5,15 @@ import XferProtocol
 
 /// Options for the use of cached responses by an added task.
 struct CacheOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Whether a kept response is used (default: reload, never).", valueName: "policy"))
-    var cachePolicy: WordArgument<CachePolicy>?
+    @Option(help: ArgumentHelp("Use of a cached response (default: reload, which never uses one).", valueName: "policy"))
+    var cachePolicy: EnumArgument<CachePolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Keep the response (default: with a policy that uses the cache).")
     var store: Bool?
 
     @Option(
         help: ArgumentHelp(
-            "What stands for the URL in the cache: a text, or JSON: {\"ignore_params\": [\"token\"]}, "
+            "Key of the URL in the cache: a text, or JSON: {\"ignore_params\": [\"token\"]}, "
                 + "{\"ignore_query\": true}, {\"host\": \"mirrors\"}.", valueName: "text or json"),
         transform: CacheKeyInput.argument)
     var cacheKey: CacheKeyInput?

@@ -5,7 +5,7 @@ import XferModel
 struct ConditionOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
-        help: "Whether it may go over links that cost money; if not, it waits for another. By default it may.")
+        help: "Allow links that cost money (default). If off, the task waits for another link.")
     var metered: Bool?
 
     func apply(to choices: inout TransferRequest.Choices) {
@@ -84,8 +84,8 @@ struct AnswerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether digests that the server announces are verified (default: verify).", valueName: "verify or ignore"))
-    var announcedDigests: WordArgument<AnnouncedDigests>?
+            "Treatment of digests that the server announces (default: verify).", valueName: "verify or ignore"))
+    var announcedDigests: EnumArgument<AnnouncedDigests>?
 
     func apply(to choices: inout TransferRequest.Choices) {
         choices.rejectsPages = Patch(rejectsPages)

@@ -18,7 +18,7 @@ struct ContentOptions: ParsableArguments {
             "download: the response goes to a file. data: it is kept for `xferctl result`. upload: as data. Without this: "
                 + "upload with -T, data with something else to send or a method but GET, unless -o, -O or -d is given.",
             valueName: "kind"))
-    var kind: WordArgument<TaskKind>?
+    var kind: EnumArgument<TaskKind>?
 
     @Option(
         name: .customLong("param"),
@@ -35,7 +35,7 @@ struct ContentOptions: ParsableArguments {
     var data: [String] = []
 
     @Option(
-        help: ArgumentHelp("Send this as it is; @FILE streams a file as it is.", valueName: "text"),
+        help: ArgumentHelp("Send this text unchanged; @FILE streams a file unchanged.", valueName: "text"),
         completion: .file())
     var dataBinary: String?
 
@@ -60,9 +60,9 @@ struct ContentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is spoken about the upload's offset, so that a retry goes on from there (default: plain).",
+            "Protocol of the upload; all but plain let a retry continue at the server's offset (default: plain).",
             valueName: "protocol"))
-    var upload: WordArgument<UploadProtocol>?
+    var upload: EnumArgument<UploadProtocol>?
 
     @Option(
         help: ArgumentHelp(
@@ -70,7 +70,7 @@ struct ContentOptions: ParsableArguments {
         transform: ByteAmount.argument)
     var chunkSize: ByteAmount?
 
-    @Flag(help: "Let the request that creates a tus upload bring its first bytes.")
+    @Flag(help: "Send the first bytes in the request that creates a tus upload.")
     var creationWithUpload = false
 
     @Option(

@@ -6,7 +6,7 @@ enum FileText {
     static let limit = 256 << 20
 
     /// Reads a file, or standard input for `-`.
-    /// - Parameter option: what named the file, for the error.
+    /// - Parameter option: the option with the file, for the error.
     static func read(_ path: String, option: String) throws(CommandFailure) -> String {
         guard let text = String(validating: try bytes(path, option: option), as: UTF8.self) else {
             throw .usage("\(option): \(SafeText.sanitised(path)) is not UTF-8 text")

@@ -47,7 +47,7 @@ struct InputList: Hashable {
         // Its lines are not worth a remark each: an image has thousands.
         guard !bytes.contains(0) else { throw .usage("-i: \(name) is no text, and so no list of URLs") }
         let list = InputList(bytes)
-        guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) holds no URL") }
+        guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) contains no URL") }
         return list
     }
 
@@ -122,7 +122,7 @@ struct InputList: Hashable {
 }
 
 extension StringProtocol {
-    /// Without blanks and tabs at both ends.
+    /// The text without blanks and tabs at both ends.
     var trimmingBlanks: SubSequence {
         let start = firstIndex { $0 != " " && $0 != "\t" } ?? endIndex
         let end = lastIndex { $0 != " " && $0 != "\t" }.map(index(after:)) ?? start

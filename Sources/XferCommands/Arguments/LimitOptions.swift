@@ -5,7 +5,7 @@ import XferModel
 /// The place of a task in the queue, and its client's own value. `add` and `update` have these.
 struct QueueOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Higher starts first (default of a new task: normal).", valueName: "level"))
-    var priority: WordArgument<Priority>?
+    var priority: EnumArgument<Priority>?
 
     @Option(
         help: ArgumentHelp(

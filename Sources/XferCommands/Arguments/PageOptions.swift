@@ -86,6 +86,6 @@ struct PageOptions: ParsableArguments {
 
 /// Bounds of listings.
 enum TaskPages {
-    /// Most tasks that one answer holds.
+    /// The highest number of tasks in one answer.
     static let largest = 1000
 }

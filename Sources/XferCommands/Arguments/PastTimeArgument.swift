@@ -46,7 +46,7 @@ struct PastTimeArgument: Hashable, Sendable {
         return TimeSpan(parsing: String(span))?.wholeSeconds
     }
 
-    /// Reads an option's value; the refusal lists what is accepted.
+    /// Reads an option's value; the refusal lists the accepted values.
     static func argument(_ text: String) throws -> PastTimeArgument {
         guard let argument = PastTimeArgument(text, now: .now) else {
             throw ValidationError("expected a time such as yesterday, 2h (ago), 08:00, 2027-01-01 or 2027-01-01 10:00")

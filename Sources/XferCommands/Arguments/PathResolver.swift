@@ -3,7 +3,7 @@ import XferSystem
 
 /// Makes paths absolute. Relative paths are relative to the caller's working directory, not to the daemon's.
 ///
-/// Paths for a daemon on another machine stay as they are: it alone knows what they are relative to.
+/// Paths for a daemon on another machine stay unchanged: only it knows what they are relative to.
 struct PathResolver: Sendable {
     /// An absolute path; nil if paths are of another machine.
     let workingDirectory: String?
@@ -23,7 +23,7 @@ struct PathResolver: Sendable {
 
     var isRemote: Bool { workingDirectory == nil }
 
-    /// A resolver for what a connection leads to: another machine, or else the process's working directory.
+    /// A resolver for a connection: another machine, or else the process's working directory.
     static func current(for connection: ConnectionOptions) -> PathResolver? {
         connection.isRemote ? .remote : here(namesAreDaemons: connection.isFleet)
     }
@@ -64,7 +64,7 @@ struct PathResolver: Sendable {
         if isRemote, let directory, !directory.hasPrefix("/") {
             throw .usage(
                 "-d: expected an absolute path of the daemon's machine, found \"\(SafeText.sanitised(directory))\"; "
-                    + "without -d, a relative -o lies beneath the daemon's own directory")
+                    + "without -d, a relative -o is below the daemon's own directory")
         }
         guard let output else { return (directory.map(absolute), nil) }
         guard !output.isEmpty else { throw .usage("-o: expected a file name, found nothing") }

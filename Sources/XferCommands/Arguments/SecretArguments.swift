@@ -2,7 +2,7 @@ import XferModel
 
 /// Secrets among a command's arguments, which every user of the machine can read while it runs (proc_pid_cmdline(5)).
 struct SecretArguments {
-    /// The options that have one, each with what to use in its place.
+    /// The options that contain a secret, each with its alternative.
     let found: [String]
 
     init(urls: [String] = [], headers: [HeaderArgument] = [], session: SessionOptions? = nil) {
@@ -25,7 +25,7 @@ struct SecretArguments {
         return authority.index(after: colon) < end
     }
 
-    /// Says so on standard error.
+    /// Prints the warning to standard error.
     func warn() {
         for place in found {
             Output.error.line("xferctl: warning: other users of this machine can read \(place)")

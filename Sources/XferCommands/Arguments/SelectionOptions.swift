@@ -2,10 +2,10 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// Filters that pick tasks by what they are.
+/// Filters that select tasks by their properties.
 struct FilterOptions: ParsableArguments {
     @Option(help: "Only tasks in this state; may be repeated.")
-    var state: [WordArgument<TaskState>] = []
+    var state: [EnumArgument<TaskState>] = []
 
     @Flag(help: "Only failed tasks, as --state failed.")
     var failed = false
@@ -80,7 +80,7 @@ struct SelectionOptions: ParsableArguments {
     func check() throws {
         let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count
         guard ways > 0 else {
-            throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.")
+            throw ValidationError("No tasks: give ids, filters such as --state failed, or --all.")
         }
         guard ways == 1 else { throw ValidationError("Ids, filters and --all exclude each other.") }
     }
@@ -111,7 +111,7 @@ struct SelectionOptions: ParsableArguments {
         return all
     }
 
-    /// The refusal of a range that holds no task.
+    /// The refusal of a range without a task.
     static let emptyRange = "there is no task in this range"
 
     /// The ids that have to be there.

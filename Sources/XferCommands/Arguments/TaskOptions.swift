@@ -7,7 +7,7 @@ struct FileOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "Write to this file; relative paths mean your current directory. - waits and writes what came to standard output.",
+            "Write to this file; relative paths are relative to your current directory. - waits and writes the result to standard output.",
             valueName: "file"),
         completion: .file())
     var output: String?
@@ -30,8 +30,8 @@ struct PlaceOptions: ParsableArguments {
 /// Options for the response of an added task. Profiles do not have them.
 struct ResponseOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
-    var parse: [WordArgument<ResponseParser>] = []
+        help: ArgumentHelp("Parser of the stored response; may be repeated.", valueName: "parser"))
+    var parse: [EnumArgument<ResponseParser>] = []
 
     @Flag(help: "Leave null members out of what --parse made.")
     var stripNulls = false
@@ -40,7 +40,7 @@ struct ResponseOptions: ParsableArguments {
 /// The profile and the cookies of an added task.
 struct SessionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"),
+        help: ArgumentHelp("Profile that supplies options left unset here.", valueName: "name"),
         completion: .daemon(.profiles))
     var profile: String?
 
@@ -48,7 +48,7 @@ struct SessionOptions: ParsableArguments {
         name: [.customShort("b"), .customLong("cookie")],
         help: ArgumentHelp(
             "Send the cookies in this file (cookies.txt, Netscape format), each to the servers it is for; - is standard "
-                + "input. NAME=VALUE is sent as it is.", valueName: "file"),
+                + "input. NAME=VALUE is sent unchanged.", valueName: "file"),
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 

@@ -15,7 +15,7 @@ struct TimeArgument {
         self.time = time
     }
 
-    /// For options; the refusal lists what is accepted.
+    /// Reads an option's value; the refusal lists the accepted values.
     static func argument(_ text: String) throws -> TimeArgument {
         guard let argument = TimeArgument(text, now: .now) else {
             throw ValidationError(

@@ -13,7 +13,7 @@ struct VerbOptions: ParsableArguments {
 
     func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance()) }
 
-    /// Prints the raw answer, or what `text` makes of it.
+    /// Prints the raw answer, or the result of `text`.
     func show<Value>(
         _ answer: DaemonSession.Answer<Value>, on terminal: Terminal = .standard, _ text: (Value, Terminal) -> [String]
     ) {
@@ -21,15 +21,17 @@ struct VerbOptions: ParsableArguments {
         for line in text(answer.value, terminal) { terminal.output.line(line) }
     }
 
-    /// Prints an answer that was put together here, as one document or as lines.
+    /// Prints an answer that was composed here, as one document or as lines.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
         if output.json { return Output.standard.document(document()) }
         for line in lines() { Output.standard.line(line) }
     }
 
-    /// Says why nothing was done, which is no error.
-    func showNothing(_ document: @autoclosure () -> JSONValue, _ deed: String, _ reason: @autoclosure () -> String) {
-        show(document(), ["nothing \(deed): \(reason())"])
+    /// Prints the reason why nothing was done, which is no error.
+    func showNothing(
+        _ document: @autoclosure () -> JSONValue, _ participle: String, _ reason: @autoclosure () -> String
+    ) {
+        show(document(), ["nothing \(participle): \(reason())"])
     }
 }
 
@@ -87,10 +89,10 @@ struct OutputOptions: ParsableArguments {
 }
 
 /// Options for less output, for scripts that check the exit status.
-struct TalkOptions: ParsableArguments {
+struct VerbosityOptions: ParsableArguments {
     @Flag(
         name: [.customShort("q"), .customLong("quiet")],
-        help: "Print nothing but errors, and the body that was asked for.")
+        help: "Print only errors, and the requested body.")
     var quiet = false
 
     func check(beside output: OutputOptions) throws {

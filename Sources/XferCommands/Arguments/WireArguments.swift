@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// An argument whose refusal says what is accepted.
+/// An argument whose refusal lists the accepted values.
 protocol ExplainedArgument {
     /// The accepted values, for a sentence that begins with "expected".
     static var expected: String { get }
@@ -63,7 +63,7 @@ extension JSONValue {
 }
 
 /// A name of one of the wire's enumerations as an argument: usage errors, help and completions list them all.
-struct WordArgument<Word: WireEnum>: ExpressibleByArgument {
+struct EnumArgument<Word: WireEnum>: ExpressibleByArgument {
     let word: Word
 
     init(_ word: Word) { self.word = word }

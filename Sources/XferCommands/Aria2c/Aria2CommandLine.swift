@@ -15,7 +15,7 @@ struct Aria2CommandLine: Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(arguments) }
 
-    /// - Throws: a fault that names the option that cannot be read.
+    /// - Throws: a fault with the option that cannot be read.
     init(_ words: [String]) throws(Aria2Fault) {
         var rest = words[...]
         while let word = rest.popFirst() {

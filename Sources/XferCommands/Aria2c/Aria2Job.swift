@@ -10,7 +10,8 @@ struct Aria2Job {
     var showsProgress = true
     var hidesResults = false
 
-    /// Tries of a download unless the command says otherwise. xferd would try for days, and a caller waits.
+    /// The number of attempts of a download unless the command sets its own. xferd would retry for days, and a caller
+    /// waits.
     private static let tries = 5
     /// Options that are about this program.
     private static let own: Set<String> = [
@@ -51,10 +52,6 @@ struct Aria2Job {
                 throw Aria2Fault("\(Redaction.url(uri)): \(error.message)", code: error.code)
             }
             ignored.formUnion(all.ignored)
-            // aria2c goes on with the file of that name; here it is kept if it is whole, and fetched again if not.
-            if line.value("continue") == "true", !task.destination.onConflict.isChange {
-                task.destination.onConflict = .set(.verify)
-            }
             tasks.append(task)
         }
     }
@@ -85,7 +82,7 @@ struct Aria2Job {
             }
             found[found.count - 1].options.append((String(parts[0]), String(parts[1])))
         }
-        guard !found.isEmpty else { throw Aria2Fault("the input file names no URI") }
+        guard !found.isEmpty else { throw Aria2Fault("the input file contains no URI") }
         return found
     }
 

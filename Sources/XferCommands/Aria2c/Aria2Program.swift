@@ -32,7 +32,7 @@ public enum Aria2Program {
 
     private static let help = """
         usage: xfer-aria2c [OPTION]… URI…
-        Takes the command line of aria2c(1) and lets xferd download. Options that xferd cannot honour are refused,
+        Accepts the command line of aria2c(1); xferd downloads. Options that xferd cannot honour are refused,
         options that cannot change the result are ignored. URIs of one command are mirrors, as with aria2c.
         """
 
@@ -97,7 +97,7 @@ public enum Aria2Program {
         connection.interruptDescriptor = nil
         _ = try call(connection, TaskPause.self, TaskSelection(ids: ids))
         let words = ids.map(\.description).joined(separator: " ")
-        complain("paused; `xferctl resume \(words)` goes on")
+        complain("paused; `xferctl resume \(words)` resumes it")
         return Aria2ErrorNumber.unfinished
     }
 

@@ -4,13 +4,13 @@ import XferModel
 /// The possible completions at the cursor of a command line. A value: computed from the tree of verbs and the words
 /// typed so far.
 enum Completion: Hashable, Sendable {
-    /// In the order of help; only those that begin with what is typed.
+    /// Words in the order of help; only those that begin with the typed text.
     case words([Word])
     /// The shell knows best.
     case files
     case directories
     /// The values are known only to the daemon, or to the protocol.
-    case asked(Question)
+    case query(Query)
 
     struct Word: Hashable, Sendable {
         let text: String
@@ -18,7 +18,7 @@ enum Completion: Hashable, Sendable {
     }
 
     /// The query, and the condition for its answers.
-    struct Question: Hashable, Sendable {
+    struct Query: Hashable, Sendable {
         let values: DaemonValues
         /// The states of the tasks; nil for all states.
         var states: Set<TaskState>?
@@ -42,10 +42,10 @@ enum Completion: Hashable, Sendable {
         self = reader.completion(of: words.last ?? "")
     }
 
-    /// With the values that the daemon knows.
+    /// The completion with the values that the daemon knows.
     func resolved() -> Completion {
-        guard case .asked(let question) = self else { return self }
-        return .words(question.words(of: DaemonValueSource(instance: question.daemon)))
+        guard case .query(let query) = self else { return self }
+        return .words(query.words(of: DaemonValueSource(instance: query.daemon)))
     }
 
     /// The lines for the shells' scripts: the kind in the first line, then a word in each, with its meaning after a
@@ -56,12 +56,12 @@ enum Completion: Hashable, Sendable {
             ["words"] + words.map { $0.meaning.isEmpty ? $0.text : "\($0.text)\t\($0.meaning)" }
         case .files: ["files"]
         case .directories: ["directories"]
-        case .asked: resolved().lines
+        case .query: resolved().lines
         }
     }
 }
 
-extension Completion.Question {
+extension Completion.Query {
     /// The query for a word. The part after the last comma, or after a range's dash, is the typed beginning.
     init(_ values: DaemonValues, word: Substring, states: Set<TaskState>?, daemon: SocketLocator.Instance) {
         self.init(values: values, states: values == .tasks ? states : nil, daemon: daemon)

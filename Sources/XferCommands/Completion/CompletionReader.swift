@@ -3,7 +3,7 @@ import StrictJSON
 import XferClient
 import XferModel
 
-/// Reads a command line from its beginning, to say what may follow.
+/// Reads a command line from its beginning, to determine the possible next words.
 struct CompletionReader {
     private let root: CommandTree
     private var command: CommandTree
@@ -88,12 +88,12 @@ struct CompletionReader {
         case .directories: return .directories
         case .daemon where isRemote: return .words([])
         case .daemon(let values):
-            var question = Completion.Question(values, word: word, states: states, daemon: daemon)
-            question.before = option + question.before
+            var query = Completion.Query(values, word: word, states: states, daemon: daemon)
+            query.before = option + query.before
             if argument.kind == .positional {
-                question.excluded.formUnion(positionals.flatMap { $0.split(separator: ",").map(String.init) })
+                query.excluded.formUnion(positionals.flatMap { $0.split(separator: ",").map(String.init) })
             }
-            return .asked(question)
+            return .query(query)
         case .unknown: return .words([])
         }
     }

@@ -32,7 +32,7 @@ enum DaemonValues: String, CaseIterable {
         }
     }
 
-    /// True if an argument holds several with commas between.
+    /// True if an argument contains several values with commas between.
     var isList: Bool {
         switch self {
         case .tasks, .fields, .columns: true
@@ -68,14 +68,14 @@ struct DaemonValueSource {
             }
         case .fields: found = TaskRecord.wireFields.map { Completion.Word(text: $0.name, meaning: $0.documentation) }
         case .columns: found = TaskColumn.allCases.map { Completion.Word(text: $0.rawValue, meaning: $0.meaning) }
-        default: found = (try? asked(values, states)) ?? []
+        default: found = (try? daemonWords(values, states)) ?? []
         }
         // A name with a line break or an escape sequence cannot be put on the command line, and is no other name.
         return found.filter { !$0.text.isEmpty && SafeText.sanitised($0.text) == $0.text }
             .map { Completion.Word(text: $0.text, meaning: Self.line($0.meaning)) }
     }
 
-    private func asked(_ values: DaemonValues, _ states: Set<TaskState>?) throws -> [Completion.Word] {
+    private func daemonWords(_ values: DaemonValues, _ states: Set<TaskState>?) throws -> [Completion.Word] {
         let connection = try SocketLocator.ofThisProcess()
             .connect(to: instance, timeout: Self.patience, waitsForStart: false).connection
         func call<Method: RPCMethod>(

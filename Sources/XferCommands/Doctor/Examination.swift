@@ -40,7 +40,7 @@ struct Examination: Sendable {
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(
             "database", status.degradedReason ?? "it cannot be written, so nothing starts",
-            "make room, or put back what is missing in \(status.stateDirectory); xferd goes on by itself")
+            "free space, or restore the missing files in \(status.stateDirectory); xferd continues by itself")
     }
 
     func configuration(_ status: DaemonStatus.Result) -> Finding {
@@ -53,8 +53,8 @@ struct Examination: Sendable {
                 "restart the daemon: systemctl restart xferd (--user for your own), or xferctl daemon stop and start")
         }
         return .problem(
-            "settings", "the configuration file was not taken over: \(problem)",
-            "xferd --check-config names the line; save the file again when it is right")
+            "settings", "the configuration file was not applied: \(problem)",
+            "xferd --check-config shows the line; save the file again when it is corrected")
     }
 
     func queue(isPaused: Bool, network: NetworkState?) -> [Finding] {
@@ -125,7 +125,7 @@ struct Examination: Sendable {
         return .well("clock", "it is plausible")
     }
 
-    /// - Parameter host: resolved if the user named one.
+    /// - Parameter host: resolved if the user specified one.
     func names(host: String?) -> Finding {
         if let host {
             return system.resolves(host)
@@ -135,16 +135,16 @@ struct Examination: Sendable {
         let lines = system.text("/etc/resolv.conf")?.split(separator: "\n") ?? []
         guard lines.contains(where: { $0.hasPrefix("nameserver ") || $0.hasPrefix("nameserver\t") }) else {
             return .warning(
-                "dns", "/etc/resolv.conf names no server",
+                "dns", "/etc/resolv.conf lists no server",
                 "names of hosts are not resolved unless another way is configured: xferctl doctor --host HOST tries it")
         }
-        return .well("dns", "/etc/resolv.conf names a server")
+        return .well("dns", "/etc/resolv.conf lists a server")
     }
 
     /// A proxy that the caller's environment names: nil if there is none.
     func proxies(_ caller: CallerProxies) -> Finding? {
         guard !caller.urls.isEmpty else { return nil }
-        let named = "your environment names the proxy \(caller.urls.joined(separator: ", "))"
+        let named = "your environment sets the proxy \(caller.urls.joined(separator: ", "))"
         if settings["network.proxy_from_environment"] == "true" {
             return .well("proxy", "\(named); the daemon uses that of its own environment")
         }
@@ -164,9 +164,9 @@ struct Examination: Sendable {
         case .file: break
         }
         guard system.text(path)?.contains("-----BEGIN CERTIFICATE-----") == true else {
-            return .problem("ca_file", "\(path) holds no certificate: no https server is trusted", advice)
+            return .problem("ca_file", "\(path) contains no certificate: no https server is trusted", advice)
         }
-        return .well("ca_file", "\(path) holds certificates")
+        return .well("ca_file", "\(path) contains certificates")
     }
 
     /// Open files that the daemon may have (proc(5), `/proc/PID/limits`).

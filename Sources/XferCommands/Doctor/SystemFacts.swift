@@ -72,7 +72,7 @@ struct SystemFacts: Sendable {
         return ferror(file) == 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 
-    /// timedatectl(1) reports what the kernel knows, whichever service keeps the clock.
+    /// The clock's state. timedatectl(1) reports the kernel's knowledge, whichever service keeps the clock.
     private static var isClockSynchronised: Bool? {
         let answer = output(of: "timedatectl show --property=NTPSynchronized --value")
         return ["yes\n": true, "no\n": false][answer ?? ""]

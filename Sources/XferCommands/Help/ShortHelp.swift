@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Helps that show what is used most. ArgumentParser's own, with everything, is behind `--help-all`.
+/// Helps with the most used options. ArgumentParser's own, with everything, is behind `--help-all`.
 enum ShortHelp {
     /// The help that a command line requests; nil if it requests none, or all.
     static func text(for words: [String], width: Int = 80) -> String? {
@@ -22,16 +22,16 @@ enum ShortHelp {
     static let root = """
         xferctl commands xferd, which downloads in the background.
 
-          add URL       Download; --wait shows the progress, -o FILE names the file.
+          add URL       Download; --wait shows the progress, -o FILE sets the file.
           list          Show what runs, what waits and why, and what ended.
           watch         Follow the queue on the whole screen; keys command it.
           show ID       Show one task: why it waits or failed, and what to do.
-          pause ID      Pause it; `resume ID` goes on from the bytes it has.
+          pause ID      Pause it; `resume ID` continues from the bytes it has.
           cancel ID     Cancel it; `retry ID` starts it again.
           remove ID     Remove it from the list; --files deletes its file, too.
           limit         Show and set the rate and how many run at a time.
           log ID        Show the events of a task.
-          doctor        Say what is wrong here, and what to do.
+          doctor        Examine the machine and the daemon, and give advice.
 
         `xferctl --help` lists every command, `xferctl COMMAND --help` explains one.
         """
@@ -64,7 +64,7 @@ enum ShortHelp {
 
     private static let indent = 26
 
-    /// An option and what it does, in two columns.
+    /// An option and its effect, in two columns.
     static func entry(_ term: String, _ meaning: String, width: Int) -> [String] {
         let wrapped = wrap(meaning, width: max(20, width - indent))
         let head = "  " + term

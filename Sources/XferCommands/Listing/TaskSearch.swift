@@ -22,7 +22,7 @@ struct TaskSearch {
     }
 
     /// True if tasks have to be looked through here.
-    var looksItself: Bool { !words.isEmpty || since != nil || !hosts.isEmpty }
+    var filtersLocally: Bool { !words.isEmpty || since != nil || !hosts.isEmpty }
 
     /// The part that the daemon filters by; nil is everything.
     func filter(_ options: TaskFilter?, _ daemon: DaemonSession) throws(CommandFailure) -> TaskFilter? {

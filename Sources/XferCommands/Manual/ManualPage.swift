@@ -112,7 +112,7 @@ enum ManualSections {
             title: "ENVIRONMENT",
             entries: [
                 ("XFERD_SOCKET", "Path of the daemon's socket."),
-                ("XDG_RUNTIME_DIR", "Where the user's own daemon has its socket; /run/user/UID when unset."),
+                ("XDG_RUNTIME_DIR", "Directory of the user's own daemon's socket; /run/user/UID when unset."),
                 ("NO_COLOR", "No colours when set and not empty."),
             ])
     }

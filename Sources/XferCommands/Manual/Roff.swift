@@ -13,7 +13,7 @@ struct Roff {
         output += (markup.hasPrefix(".") || markup.hasPrefix("'") ? "\\&" : "") + markup + "\n"
     }
 
-    /// Plain text; blank lines separate paragraphs and indented lines stay as they are.
+    /// Appends plain text; blank lines separate paragraphs and indented lines stay unchanged.
     mutating func paragraphs(_ plain: String) {
         var isLiteral = false
         var isFirst = true

@@ -31,13 +31,13 @@ struct DesktopNote: Hashable, Sendable {
             summary = Self.counted(ends, removed: removed)
         }
         // Failures first: the others need nothing.
-        let told = failed + ends.filter { $0.state != TaskState.failed.rawValue }
+        let listed = failed + ends.filter { $0.state != TaskState.failed.rawValue }
         let text = OutcomeText(style: .plain)
-        let shown = told.prefix(Self.maxLines).flatMap { end in
+        let shown = listed.prefix(Self.maxLines).flatMap { end in
             let lines = text.lines(end)
             return ends.count == 1 ? lines[...] : lines.prefix(1)
         }
-        let more = told.count - Self.maxLines
+        let more = listed.count - Self.maxLines
         body = (shown + (more > 0 ? ["and \(more) more"] : [])).map(Self.line).joined(separator: "\n")
     }
 
@@ -49,7 +49,7 @@ struct DesktopNote: Hashable, Sendable {
         isUrgent = batch.skipped > 0
     }
 
-    /// `3 tasks ended: 2 completed, 1 failed`; `3 tasks completed` if all ended alike.
+    /// `3 tasks ended: 2 completed, 1 failed`; `3 tasks completed` if all had the same end.
     private static func counted(_ ends: [TaskSummary], removed: Int) -> String {
         var counts = Dictionary(grouping: ends) { SafeText.sanitised($0.state) }.mapValues(\.count)
         if removed > 0 { counts["removed"] = removed }

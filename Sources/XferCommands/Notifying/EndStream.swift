@@ -7,7 +7,7 @@ import XferProtocol
 struct EndStream {
     let options: VerbOptions
     let filters: FilterOptions
-    /// The number of the event behind which it begins; nil begins with what happens next.
+    /// The number of the event after which it begins; nil begins with new events.
     let since: Int64?
 
     /// The events with which a task has ended, or has all its bytes.
@@ -41,7 +41,7 @@ struct EndStream {
             guard error.status == .interrupted else { throw error }
             // What was not shown yet is shown by the next run.
             guard let next = notifier.firstWaiting.map({ $0 - 1 }) ?? cursor.last else { throw error }
-            throw CommandFailure(.interrupted, "interrupted; `xferctl notify --since \(next)` goes on from here")
+            throw CommandFailure(.interrupted, "interrupted; `xferctl notify --since \(next)` continues from here")
         }
     }
 

@@ -49,7 +49,7 @@ enum ByteText {
         return exact(limit).hasSuffix("iB") ? .binary : .decimal
     }
 
-    /// The shortest text that says the number exactly: `500 kB` of 500,000, `1.5 MiB` of 1,572,864.
+    /// The shortest exact text for the number: `500 kB` of 500,000, `1.5 MiB` of 1,572,864.
     private static func exact(_ bytes: Int64) -> String {
         let texts = [Units.decimal, .binary].flatMap { system -> [String] in
             var factor: Int64 = 1
@@ -62,7 +62,7 @@ enum ByteText {
         return texts.min { $0.utf8.count < $1.utf8.count } ?? "\(bytes) B"
     }
 
-    /// The quotient if three decimals say it exactly.
+    /// The quotient if three decimals are exact.
     private static func thousandths(_ bytes: Int64, of unit: Int64) -> String? {
         let rest = bytes % unit
         let (scaled, overflow) = rest.multipliedReportingOverflow(by: 1000)

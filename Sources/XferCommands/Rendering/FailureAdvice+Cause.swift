@@ -7,7 +7,7 @@ extension FailureAdvice {
         switch cause {
         case .tlsVersion:
             let set = SuggestedCommand.text("policy set")
-            return "Have the server offer TLS 1.2 or later; if a trust policy asks for more, lower it (\(set) with "
+            return "Have the server offer TLS 1.2 or later; if a trust policy requires more, lower it (\(set) with "
                 + "--min-tls); then \(retry)."
         case .tlsParameters:
             return "Have the server's TLS brought up to date: nothing that it offers is safe; then \(retry)."
@@ -115,7 +115,7 @@ struct CallerProxies: Sendable {
             [.dnsFailure, .connectFailed, .connectTimeout, .networkUnreachable].contains(reason),
             let host = failure.host, let url = url(for: host)
         else { return nil }
-        return "Your environment names the proxy \(SafeText.sanitised(url)), which the daemon does not use: "
+        return "Your environment sets the proxy \(SafeText.sanitised(url)), which the daemon does not use: "
             + SuggestedCommand.text("update \(id) --proxy \(SafeText.sanitised(url))")
             + " sets it, network.proxy_from_environment sets the daemon's own for all tasks."
     }

@@ -12,19 +12,19 @@ enum FailureAdvice {
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
         case .authFailed? where failure.httpStatus == 401: return login(failure.message, id: id)
         case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
-            return "The server announces this digest itself: it, or what it sends, is wrong. To take the file all the "
-                + "same: \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
+            return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
+                + "run \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
         case .checksumMismatch? where failure.message.hasPrefix("another task demands"):
             return "Check the checksum of the other task for the same file; \(retry) fetches it again."
         case .unacceptableType? where failure.message.hasSuffix("which reject_html refuses"):
-            return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) asks again."
+            return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)
         }
     }
 
-    /// The login that the server accepts, as its refusal names it.
+    /// The login that the server accepts, according to its refusal.
     private static func login(_ message: String, id: Int64) -> String {
         let retry = SuggestedCommand.text("retry \(id)")
         let accepted = message.components(after: "it accepts ")
@@ -43,11 +43,11 @@ enum FailureAdvice {
     private static func sentence(status: Int?, _ retry: String) -> String? {
         guard let status else { return nil }
         return switch status {
-        case 400, 411...417, 422, 431: "Check the URL and what is sent with it; \(retry) asks again."
-        case 402, 403, 451: "Check that you may have it, perhaps with a login (-u USER); \(retry) asks again."
+        case 400, 411...417, 422, 431: "Check the URL and the request; \(retry) repeats it."
+        case 402, 403, 451: "Check that you may have it, perhaps with a login (-u USER); \(retry) repeats the request."
         case 405, 501: "Check the method (-X): the server does not take it for this URL."
         case 408, 425, 429, 500, 502...599: "The server has a problem of its own; later, \(retry)."
-        case 406: "Check the headers (-H): the server has nothing of the kind that is asked for."
+        case 406: "Check the headers (-H): the server has nothing of the requested kind."
         default: nil
         }
     }
@@ -65,11 +65,11 @@ enum FailureAdvice {
         case .tooSlow:
             return "Go on from the bytes that are kept with \(retry), or lower --min-rate when adding it."
         case .protocolError, .invalidFraming:
-            return "Tell the server's operator that it does not answer as HTTP wants; \(retry) asks again."
+            return "Tell the server's operator that its answer violates HTTP; \(retry) repeats the request."
         case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
         case .trustRejected:
             return "Have the server's certificate fixed, or name its CA in the daemon's configuration (trust.ca_file)."
-        case .pinMismatch: return "Do not go on before you know why the server shows another key than the pinned one."
+        case .pinMismatch: return "Do not continue before you know why the server has another key than the pinned one."
         case .revocationUnknown:
             return "Have the server staple a current OCSP response; its policy here requires one."
         case .policyMissing:
@@ -85,15 +85,15 @@ enum FailureAdvice {
         case .unexpectedAnswer:
             return
                 "Check what the URL serves now, perhaps behind a sign-in page; the received bytes are kept, and \(retry) "
-                + "asks again."
+                + "repeats the request."
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
         case .unacceptableType: return "Check what the URL serves now, or widen accept_types when adding it again."
-        case .parseFailed: return "Look at what came with \(SuggestedCommand.text("result \(id)"))."
+        case .parseFailed: return "Check the response with \(SuggestedCommand.text("result \(id)"))."
         case .uploadRejected:
             return "Look at the server's answer with \(SuggestedCommand.text("result \(id)")), then \(retry)."
-        case .sourceFileChanged: return "Add it again, with --spool if the file goes on changing."
+        case .sourceFileChanged: return "Add it again, with --spool if the file keeps changing."
         case .bodyNotRewindable: return "Give the content as a regular file, or allow no redirects (--redirect)."
         case .outcomeUnknown:
             return "Ask the server whether it did it; if not, \(retry). An Idempotency-Key header makes retries safe."
@@ -116,9 +116,9 @@ enum FailureAdvice {
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .deadlineExceeded: return "Try it without its deadline with \(retry)."
         case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
-        case .blockedURL: return "Ask again all the same with \(retry), or see \(SuggestedCommand.text("failed-url"))."
+        case .blockedURL: return "Retry anyway with \(retry), or see \(SuggestedCommand.text("failed-url"))."
         case .onlyIfCachedMiss:
-            return "Add it again with another --cache-policy, which may ask the server."
+            return "Add it again with another --cache-policy that allows a request."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }
     }

@@ -2,8 +2,8 @@ import XferModel
 
 /// The text about a failure that is most useful to a person.
 enum FailureText {
-    /// libcurl's way to repeat OpenSSL's error queue: `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version
-    /// number`.
+    /// The pattern of libcurl's copy of OpenSSL's error queue: `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong
+    /// version number`.
     private static var tlsPrefix: Regex<Substring> {
         #/(?:(?:OpenSSL|LibreSSL|BoringSSL|AWS-LC|quictls)[^:]*|TLS connect error): error:[0-9A-Fa-f]+:[^:]*:[^:]*:/#
     }
@@ -45,7 +45,7 @@ enum FailureText {
             return message
         }
         let problem = message[start.range.upperBound...]
-        let ends = ["; the server showed ", " (OpenSSL error ", " (certificate "]
+        let ends = ["; the server sent ", "; the server showed ", " (OpenSSL error ", " (certificate "]
         return String(
             ends.reduce(problem) { text, end in text.firstRange(of: end).map { text[..<$0.lowerBound] } ?? text })
     }

@@ -35,7 +35,7 @@ enum FleetText {
     static func draining(_ node: FleetNodeRecord) -> String {
         let name = SafeText.sanitised(node.name)
         return node.leases == 0
-            ? "\(name) takes no more tasks and holds none: it may be stopped"
+            ? "\(name) claims no more tasks and has none: it may be stopped"
             : "\(name) takes no more tasks and finishes \(node.leases)"
     }
 
@@ -54,9 +54,9 @@ enum FleetText {
         }
         for storage in result.storagesLeft {
             lines.append(
-                "storage:\(SafeText.sanitised(storage)) cannot be looked at from here: partial files may be left there")
+                "storage:\(SafeText.sanitised(storage)) cannot be read from here: partial files may be left there")
         }
-        return lines + [result.forgotten ? "forgotten: \(name)" : "nothing was done: --yes forgets \(name)"]
+        return lines + [result.forgotten ? "removed: \(name)" : "nothing was done: --yes removes \(name)"]
     }
 
     static func place(_ text: String, option: String) throws(CommandFailure) -> FleetPlace {

@@ -32,13 +32,13 @@ struct ProgressLine: Sendable {
         let status =
             task.isRunning && task.waitReason == nil
             ? running(task, room)
-            : TextWidth.fitted(Self.standing(task, now: now), to: room, ellipsis: ellipsis)
+            : TextWidth.fitted(Self.stateText(task, now: now), to: room, ellipsis: ellipsis)
         return LiveRegion.Line(
             text: name + "  " + style(StateStyle.attribute(task.state), status),
             columns: nameWidth + 2 + TextWidth.columns(of: status))
     }
 
-    /// The figures that fit, most telling first; what is left is the bar's.
+    /// The figures that fit, the most informative first; the rest of the room is the bar's.
     func running(_ task: TaskSummary, _ room: Int) -> String {
         let eta = task.eta.map { DurationText.short($0) } ?? ""
         let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }
@@ -62,14 +62,14 @@ struct ProgressLine: Sendable {
     }
 
     /// The state of a task that is not running, as text.
-    static func standing(_ task: TaskSummary, now: Timestamp) -> String {
+    static func stateText(_ task: TaskSummary, now: Timestamp) -> String {
         guard !task.isTerminal, let sentence = WaitText.sentence(task, now: now) else {
             return task.received > 0 && !task.isTerminal
                 ? "\(SafeText.sanitised(task.state)) at \(ByteText.size(task.received))"
                 : SafeText.sanitised(task.state)
         }
-        let standing = task.state == TaskState.queued.rawValue ? TaskState.queued : .waiting
-        return "\(standing.rawValue) \(sentence)"
+        let stateText = task.state == TaskState.queued.rawValue ? TaskState.queued : .waiting
+        return "\(stateText.rawValue) \(sentence)"
     }
 }
 

@@ -36,7 +36,7 @@ struct QueueText: Sendable {
     func lines(_ status: DaemonStatus.Result) -> [String] {
         var health = "well"
         if let problem = status.configurationProblem {
-            health = style(.red, "the configuration file was not taken over: \(SafeText.sanitised(problem))")
+            health = style(.red, "the configuration file was not applied: \(SafeText.sanitised(problem))")
         }
         if status.degraded {
             let reason = SafeText.sanitised(status.degradedReason ?? "the database cannot be written")

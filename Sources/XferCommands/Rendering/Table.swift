@@ -44,7 +44,7 @@ struct Table: Sendable {
     /// The lines without trailing blanks. Text is sanitised here.
     /// - Parameters:
     ///   - width: columns to fit into; nil when piped, where nothing is cut.
-    ///   - hasHeading: whether the first line has the columns' names.
+    ///   - hasHeading: true if the first line has the columns' names.
     func lines(style: Style, width: Int?, hasHeading: Bool = true) -> [String] {
         let cells = rows.map { row in row.map { Cell(SafeText.sanitised($0.text), $0.attribute) } }
         let widths = fitted(natural(cells, hasHeading), into: width)
@@ -52,7 +52,8 @@ struct Table: Sendable {
         return (heading + cells).map { line($0, widths, style) }
     }
 
-    /// For a terminal fitted into its width; an empty table says so there, and is nothing elsewhere.
+    /// The lines for a terminal, fitted into its width. For an empty table a terminal gets a text, and other outputs
+    /// nothing.
     ///
     /// - Parameter emptiness: such as `no groups`.
     func lines(on terminal: Terminal, orElse emptiness: String, hasHeading: Bool = true) -> [String] {

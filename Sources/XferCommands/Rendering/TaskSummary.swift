@@ -7,7 +7,7 @@ struct TaskSummary: Hashable, Sendable {
     var id: Int64
     /// Label, file name or URL, see `name(of:)`. It may contain control characters: sanitise it before printing.
     var name: String
-    /// The file's name, or what the URL ends in; for a column beside the label's. Not sanitised.
+    /// The file's name, or the end of the URL; for a column beside the label's. Not sanitised.
     var fileName = ""
     var label: String?
     /// The state's name on the wire: a state that is unknown to this program is shown unchanged.
@@ -31,6 +31,8 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
+    /// Whether the task is known to demand a digest, which an existing file had, too, if it was kept.
+    var isVerified = false
     /// A warning about its file; nil if there is none. Not sanitised.
     var warning: String?
     /// True if the task is an upload. Then `received` counts the bytes that were sent.
@@ -38,13 +40,13 @@ struct TaskSummary: Hashable, Sendable {
     /// The units of the task's own limit, so that a rate can be compared with it.
     var rateUnits = ByteText.Units.binary
 
-    /// Why a task failed, or why it waits for another try.
+    /// The reason why a task failed, or why it waits for another attempt.
     struct Failure: Hashable, Sendable {
         var reason: String
         var message: String
         var isRetriable = false
         var httpStatus: Int?
-        /// With the port, as messages have it.
+        /// The host with the port, in the form of messages.
         var host: String?
         var cause: FailureCause?
         /// The proxy that failed, refused, or may have given the answer. Not sanitised.
@@ -82,6 +84,8 @@ extension TaskSummary {
         label = record.label
         warning = record.warning
         isUpload = record.kind?.value == .upload
+        // The digest is that of the received bytes, not that of a hook's file.
+        isVerified = record.checksum != nil && !record.completion.postProcess.isChange
         rateUnits = ByteText.units(
             of: (isUpload ? record.limits.maxSendRate : record.limits.maxReceiveRate).applied(to: nil))
         if let progress = record.progress { apply(progress) }
@@ -96,6 +100,8 @@ extension TaskSummary {
         record.output = task.output
         record.url = Redaction.url(task.firstURL)
         record.limits = task.limits
+        record.checksum = task.checksum?.description
+        record.completion = task.completion
         self.init(record)
         state = TaskState.queued.rawValue
     }
@@ -170,7 +176,7 @@ extension TaskSummary {
         record.label ?? fileName(of: record)
     }
 
-    /// The file's name, else what the URL ends in, else the URL.
+    /// The file's name, else the end of the URL, else the URL.
     static func fileName(of record: TaskRecord) -> String {
         if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
             return String(name)
@@ -186,7 +192,7 @@ extension TaskSummary {
         return percentDecoded(last)
     }
 
-    /// The text unchanged if what the escapes stand for is no UTF-8.
+    /// The decoded text; unchanged if the escapes are no UTF-8.
     static func percentDecoded(_ text: Substring) -> String {
         guard text.contains("%") else { return String(text) }
         let octets = Array(text.utf8)

@@ -24,7 +24,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .host: "the server's name"
         case .name: "the file's name"
         case .note: "why it waits or failed"
-        case .url: "what is asked for"
+        case .url: "requested text"
         case .added: "when it was added"
         case .ended: "when its last run ended"
         }

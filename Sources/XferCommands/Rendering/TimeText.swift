@@ -14,10 +14,10 @@ enum TimeText {
         return formatted(timestamp, day) == formatted(now, day) ? formatted(timestamp, "%H:%M:%S") : local(timestamp)
     }
 
-    /// A value of the wire for people: a time made local, any other text as it is.
+    /// A value of the wire for people: a time made local, any other text unchanged.
     static func readable(_ text: String) -> String { Timestamp(rfc3339: text).map { local($0) } ?? text }
 
-    /// RFC 3339 text as the wire has it, made local; text that is not a time stays as it is.
+    /// RFC 3339 text of the wire, made local; text that is not a time stays unchanged.
     static func local(rfc3339 text: String) -> String {
         Timestamp(rfc3339: text).map { local($0) } ?? SafeText.sanitised(text)
     }

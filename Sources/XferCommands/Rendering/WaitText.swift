@@ -12,7 +12,7 @@ enum WaitText {
         switch WaitReason(rawValue: reason) {
         case .retry:
             let cause = task.failure.map { " after \(FailureText.cause($0))" } ?? ""
-            return "next try\(span.isEmpty ? " soon" : span)\(cause)"
+            return "next attempt\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
         case .insufficientSpace:
@@ -28,14 +28,14 @@ enum WaitText {
         case .lease: return "for its lease, which is over"
         case .hostCooldown:
             let cause = task.waitURL.map { " by the answer to \(SafeText.sanitised($0))" } ?? ""
-            return "for its host, which is not asked for a while\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
+            return "for its host's cooldown\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
         case .clock: return "for the clock"
         case .storage: return "because the daemon cannot write its database (disk full?)"
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"
         case .suspect:
-            return "because xferd crashed twice while it ran; \(SuggestedCommand.text("resume")) tries it again"
-        case .queuePaused: return "the queue is paused; \(SuggestedCommand.text("queue resume")) goes on"
-        case .groupPaused: return "its group is paused; \(SuggestedCommand.text("group resume")) goes on"
+            return "because xferd crashed twice while it ran; \(SuggestedCommand.text("resume")) retries it"
+        case .queuePaused: return "the queue is paused; \(SuggestedCommand.text("queue resume")) resumes it"
+        case .groupPaused: return "its group is paused; \(SuggestedCommand.text("group resume")) resumes it"
         case .hostFull: return "for a free place at its host"
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"
@@ -45,7 +45,7 @@ enum WaitText {
                 return "for a node that may take it; `xferctl fleet nodes` lists them"
             }
             return "every node declines it: \(SafeText.sanitised(detail))"
-        case .nodeDown: return "for its node, which is down; `xferctl fleet nodes` tells more"
+        case .nodeDown: return "for its node, which is down; `xferctl fleet nodes` shows details"
         case nil: return words(reason) + span
         }
     }

@@ -1,7 +1,7 @@
-/// Ends a command: what to say on standard error and the status to exit with.
+/// Ends a command: the text for standard error and the exit status.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     let status: ExitStatus
-    /// Without program name and final line break; empty when everything has been said.
+    /// The text without program name and final line break; empty when everything was printed already.
     let message: String
 
     init(_ status: ExitStatus, _ message: String = "") {
@@ -24,7 +24,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case timedOut = 5
     case interrupted = 130
 
-    /// For the manual.
+    /// The meaning, for the manual.
     var meaning: String {
         switch self {
         case .done: "Done, or there was nothing to do; the output says why."
@@ -32,9 +32,9 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             "A task that was waited for failed or was cancelled, a test failed, or the output could not be written."
         case .usage: "The command line, or a file that it names, is wrong; nothing was done."
         case .refused: "The daemon refused, or knows nothing by an id or name that was given; the rest was done."
-        case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
-        case .timedOut: "Waiting took longer than allowed; the transfers go on."
-        case .interrupted: "Interrupted by Ctrl-C; the transfers go on."
+        case .noDaemon: "No daemon answered; standard error lists the sockets that were tried."
+        case .timedOut: "Waiting took longer than allowed; the transfers continue."
+        case .interrupted: "Interrupted by Ctrl-C; the transfers continue."
         }
     }
 }

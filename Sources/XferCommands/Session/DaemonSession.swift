@@ -3,7 +3,7 @@ import XferClient
 import XferModel
 import XferProtocol
 
-/// A connection to the daemon that the user chose, whose errors are what a command ends with.
+/// A connection to the daemon that the user chose. Its errors end a command.
 struct DaemonSession {
     let connection: XferConnection
     /// The daemon that answered, for connecting to it again and to no other.
@@ -12,10 +12,10 @@ struct DaemonSession {
     /// The longest duration of a call: a large queue is restored before the socket answers.
     static let patience = Duration.seconds(60)
 
-    /// Connects; says on standard error when it is not the first choice.
+    /// Connects; reports on standard error when it is not the first choice.
     /// - Parameters:
     ///   - interruption: becomes readable when the user presses Ctrl-C.
-    ///   - mayStart: whether a daemon of the user's is started if none runs.
+    ///   - mayStart: true if a daemon of the user's is started if none runs.
     static func open(
         _ instance: SocketLocator.Instance, interruption: Int32? = nil, error: Output = .error, mayStart: Bool = false
     ) throws(CommandFailure) -> DaemonSession {
@@ -35,7 +35,7 @@ struct DaemonSession {
         return try open(instance, interruption: interruption, error: error)
     }
 
-    /// Calls a method and gives the answer both as it came and as values.
+    /// Calls a method and returns the answer both unchanged and decoded.
     func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = patience
     ) throws(CommandFailure) -> Answer<Method.Result> {
@@ -110,7 +110,7 @@ struct DaemonSession {
         return answers
     }
 
-    /// Calls that are on their way at once: enough to hide the way there and back.
+    /// Calls that are on their way at once: enough to hide the round trip.
     private static let window = 256
 
     private func send<Method: RPCMethod>(
@@ -202,7 +202,7 @@ extension CommandFailure {
         self.init(.refused, message)
     }
 
-    /// True if the field's name says more than the message.
+    /// True if the field's name is more informative than the message.
     private static func isTelling(_ path: String, _ message: String, _ failure: RPCFailure) -> Bool {
         guard !path.isEmpty, !message.contains(path) else { return false }
         // The message has the id or the name that was given.
@@ -214,8 +214,8 @@ extension CommandFailure {
     private static func advice(_ code: ErrorCode?) -> String? {
         switch code {
         case .methodNotFound: "this daemon is older than xferctl, or the method's name is wrong"
-        case .storageUnavailable: "see to the daemon's state directory (`xferctl status`), it goes on by itself"
-        case .shuttingDown: "try again when it is up again"
+        case .storageUnavailable: "check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
+        case .shuttingDown: "repeat the command when it runs again"
         default: nil
         }
     }

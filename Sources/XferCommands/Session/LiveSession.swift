@@ -16,7 +16,7 @@ struct LiveSession {
     /// The interval between attempts to reach it.
     private static let retryInterval = Duration.milliseconds(250)
 
-    /// - Parameter isDaemonKnown: whether it answered just now; then it is looked for while it restarts.
+    /// - Parameter isDaemonKnown: true if it answered just now; then it is looked for while it restarts.
     init(
         _ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil, isDaemonKnown: Bool = false
     ) throws(CommandFailure) {
@@ -35,9 +35,9 @@ struct LiveSession {
     }
 
     enum Occurrence {
-        /// The event as values and as it came.
+        /// The event, decoded and unchanged.
         case event(EventMessage, raw: JSONValue)
-        /// The daemon went away.
+        /// The connection to the daemon was lost.
         case lost
         case signals(Set<Int32>)
         /// Bytes from a terminal; empty when it hung up.
@@ -92,7 +92,7 @@ struct LiveSession {
             } catch {
                 guard Readiness.now < end else {
                     let reason = "the daemon went away and did not come back on \(SafeText.sanitised(path))"
-                    throw CommandFailure(.noDaemon, "\(reason); unfinished transfers go on when it is started again")
+                    throw CommandFailure(.noDaemon, "\(reason); unfinished transfers continue when it is started again")
                 }
             }
             let ready = Readiness.wait(for: descriptors, timeout: Self.retryInterval)

@@ -41,13 +41,13 @@ struct DaemonStarter {
 
     /// Starts a daemon and returns when it answers.
     ///
-    /// - Parameter isAsked: true if the user requests just that, so that `client.start` does not count.
-    /// - Returns: one line that says what was started.
-    func start(isAsked: Bool = false) throws(CommandFailure) -> String {
+    /// - Parameter isRequested: true if the user requests just that, so that `client.start` does not count.
+    /// - Returns: one line about the started daemon.
+    func start(isRequested: Bool = false) throws(CommandFailure) -> String {
         guard geteuid() != Self.overflowUser else {
             throw CommandFailure(
                 .noDaemon,
-                "no daemon runs, and none can be started for uid 65534 (nobody), which stands for every unknown user: "
+                "no daemon runs, and none can be started for uid 65534 (nobody), which represents every unknown user: "
                     + "run this as a user of its own")
         }
         guard let program = ChildProgram.find("xferd") else {
@@ -55,7 +55,7 @@ struct DaemonStarter {
         }
         let environment = Self.cleaned(ProcessEnvironment.all)
         let facts = try facts(program, environment)
-        guard facts.mayStart || isAsked else {
+        guard facts.mayStart || isRequested else {
             throw CommandFailure(
                 .noDaemon,
                 "no daemon runs, and client.start: never forbids to start one; `xferctl daemon start` starts it")
@@ -149,7 +149,7 @@ struct DaemonStarter {
         return log
     }
 
-    /// Makes the directory with those above it; what fails is noticed when the log is opened.
+    /// Creates the directory with those above it; failures are noticed when the log is opened.
     private static func makeDirectories(_ path: String) {
         var made = ""
         let names = path.split(separator: "/")
@@ -189,7 +189,7 @@ struct DaemonStarter {
 
     // MARK: The environment
 
-    /// The environment without the variables that a service manager gave to this process alone.
+    /// The environment without the variables that a service manager set for this process alone.
     static func cleaned(_ environment: [String: String]) -> [String: String] {
         let foreign: Set = [
             "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",

@@ -29,7 +29,7 @@ enum LogTail {
         return Array(lines.suffix(max(0, count)))
     }
 
-    /// Copies what is appended to a file to standard output, until the program is interrupted.
+    /// Copies the text that is appended to a file to standard output, until the program is interrupted.
     static func follow(_ path: String) -> Never {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { CommandLineTool.end(.taskFailed) }

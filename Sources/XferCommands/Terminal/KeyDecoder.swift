@@ -1,7 +1,7 @@
 /// A key of a terminal's keyboard.
 enum Key: Hashable, Sendable {
     case character(Character)
-    /// With Ctrl, by the letter in lower case.
+    /// A letter in lower case together with Ctrl.
     case control(Character)
     case up, down, left, right, pageUp, pageDown, home, end, insert, delete
     case enter, backspace, tab, escape
@@ -18,7 +18,7 @@ struct KeyDecoder: Sendable {
 
     private enum State: Hashable {
         case ground
-        /// ESC came: the key Escape, or the beginning of a sequence.
+        /// An ESC was read: the key Escape, or the beginning of a sequence.
         case escape
         /// Within a control sequence, with its parameters so far.
         case sequence([UInt8])
@@ -33,7 +33,7 @@ struct KeyDecoder: Sendable {
         case scalar([UInt8], count: Int, isDropped: Bool)
     }
 
-    /// Longest parameters that are kept; what is longer is no key.
+    /// The longest parameters that are kept; longer ones belong to no key.
     private static let longest = 16
 
     /// True if the key Escape was pressed unless more bytes follow at once.
@@ -145,7 +145,7 @@ struct KeyDecoder: Sendable {
         }
     }
 
-    /// The key that a sequence names by its last byte and first number.
+    /// The key of a sequence's last byte and first number.
     private static func key(final: UInt8, number: Int?) -> Key? {
         switch final {
         case UInt8(ascii: "A"): .up
@@ -181,12 +181,12 @@ struct KeyDecoder: Sendable {
 struct TypedLine: Hashable, Sendable {
     private(set) var text = ""
 
-    /// Most characters taken.
+    /// The highest number of accepted characters.
     static let limit = 200
 
     init(_ text: String = "") { self.text = text }
 
-    /// - Returns: whether the key edits text.
+    /// - Returns: true if the key edits text.
     mutating func onKey(_ key: Key) -> Bool {
         switch key {
         case .character(let character): if text.count < Self.limit { text.append(character) }

@@ -1,9 +1,9 @@
 import Glibc
 import StrictJSON
 
-/// One of the process's output streams, written without buffering so that what was printed before a signal is there.
+/// One of the process's output streams, written without buffering so that text printed before a signal is not lost.
 ///
-/// Nothing here escapes text: callers pass what servers and files gave through `SafeText` first.
+/// Nothing here escapes text: callers pass text of servers and files through `SafeText` first.
 struct Output: Sendable {
     let descriptor: Int32
 
@@ -25,7 +25,7 @@ struct Output: Sendable {
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// True if standard output has no reader any more: the other end of its pipe is closed (poll(2), POLLERR).
+    /// True if standard output no longer has a reader: the other end of its pipe is closed (poll(2), POLLERR).
     static var hasLostReader: Bool {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&output, 1, 0) == 1 && Int32(clamping: output.revents) & POLLERR != 0
@@ -112,7 +112,7 @@ struct ByteOutput {
 
 /// Distinguishes text for people from other bytes.
 enum PlainBytes {
-    /// True if a terminal shows the bytes as they are: UTF-8 without control characters beyond white space.
+    /// True if a terminal shows the bytes unchanged: UTF-8 without control characters beyond white space.
     ///
     /// The bytes may begin and end within a character, as a page of a file does.
     static func areText(_ bytes: [UInt8]) -> Bool {

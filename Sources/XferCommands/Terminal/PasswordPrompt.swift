@@ -13,7 +13,7 @@ enum PasswordPrompt {
     /// Longest password taken, in bytes.
     static let limit = 1024
 
-    static func ask(_ prompt: String, terminalPath: String = "/dev/tty") -> Outcome {
+    static func readPassword(_ prompt: String, terminalPath: String = "/dev/tty") -> Outcome {
         let descriptor = open(terminalPath, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return .unavailable }
         defer { close(descriptor) }

@@ -1,7 +1,7 @@
-/// Makes text that came from servers, files or other users harmless to a terminal.
+/// Makes text from servers, files or other users harmless to a terminal.
 ///
-/// A file name may hold escape sequences that retitle the window, or bidirectional controls that make
-/// `gpj.exe` look like `exe.jpg`; neither may reach the screen.
+/// A file name may contain escape sequences that retitle the window, or bidirectional controls that make `gpj.exe` look
+/// like `exe.jpg`; neither may reach the screen.
 enum SafeText {
     /// The text with control characters shown as Unicode's control pictures and other invisible direction and
     /// line controls as U+FFFD. Printable text is unchanged.

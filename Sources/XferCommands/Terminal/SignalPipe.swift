@@ -65,7 +65,7 @@ private func forwardSignal(_ signal: Int32) {
 enum Readiness {
     /// - Parameter timeout: nil waits for ever.
     /// - Returns: the descriptors that can be read or were closed by the other side; empty when time is up or a signal
-    ///   came.
+    ///   arrived.
     static func wait(for descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let milliseconds = timeout.map { span -> Int32 in

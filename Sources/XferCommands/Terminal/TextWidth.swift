@@ -8,7 +8,7 @@ enum TextWidth {
         return text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// The text cut to at most `width` columns; what was cut away is marked by an ellipsis in its place.
+    /// The text cut to at most `width` columns; an ellipsis replaces the cut part.
     /// - Parameter keepingEnd: cut in the middle, so that a file's extension stays visible.
     static func fitted(_ text: String, to width: Int, keepingEnd: Bool = false, ellipsis: String = "…") -> String {
         guard columns(of: text) > width else { return text }

@@ -8,14 +8,15 @@ struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add downloads, uploads and requests.",
         discussion: """
-            When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
-            Without -d, -o and -O files go to the daemon's own download directory. With --wait the response of a \
-            single request of kind data is shown when it has ended. With -o - a download goes to standard output when it \
-            is whole and verified, and the daemon keeps no file.
+            When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
+            and -O files go to the daemon's own download directory. With --wait the response of a single request of \
+            kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
+            verified, and the daemon keeps no file.
 
-            The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. Indented \
-            lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and header=NAME: \
-            VALUE. A line that is refused is reported with its number and stops nothing; then the exit status is 3.
+            The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
+            Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \
+            header=NAME: VALUE. A line that is refused is reported with its number and does not stop the others; then \
+            the exit status is 3.
 
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
@@ -27,7 +28,7 @@ struct AddCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("What to ask for: http or https URLs, or relative ones with --profile.", valueName: "url"))
+        help: ArgumentHelp("URLs to request: http or https, or relative ones with --profile.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
@@ -43,7 +44,7 @@ struct AddCommand: ParsableCommand {
     @Option(
         name: .customLong("mirror"),
         help: ArgumentHelp(
-            "Another URL for the same bytes, asked when those before it cannot send them; may be repeated.",
+            "Another URL of the same bytes, used when those before it fail; may be repeated.",
             valueName: "url"))
     var mirrors: [String] = []
 
@@ -69,28 +70,28 @@ struct AddCommand: ParsableCommand {
     var notify = false
 
     @OptionGroup var start: StartOptions
-    @OptionGroup var talk: TalkOptions
+    @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
         guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
-            throw ValidationError("What to transfer? Give URLs or -i FILE.")
+            throw ValidationError("Nothing to transfer: give URLs or -i FILE.")
         }
         try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
         if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
         if notify && !wait && !isStandardOutput {
-            throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
+            throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
         }
         if atomic && inputFile == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
         if isStandardOutput, inputFile != nil || urls.count > 1 {
-            throw ValidationError("-o - takes one URL: two could not be told apart.")
+            throw ValidationError("-o - takes one URL: the contents of two could not be separated.")
         }
         if isStandardOutput, options.output.json { throw ValidationError("--json and -o - exclude each other.") }
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
-        try talk.check(beside: options.output)
+        try verbosity.check(beside: options.output)
         try destination.check(beside: file)
         try chosen.checkStandardInput(besides: inputFile)
     }
@@ -121,18 +122,19 @@ struct AddCommand: ParsableCommand {
         let terminal = showsResponse || readsFile ? Terminal.error : .standard
         guard wait || file.isStandardOutput else {
             let added = try add(template, list, on: terminal)
-            options.show(added.document, talk.quiet ? [] : added.lines)
+            options.show(added.document, verbosity.quiet ? [] : added.lines)
             return try added.finish()
         }
         // Ctrl-C right after the add has to end the task, too.
         let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
         let begin = Readiness.now
         let added = try add(template, list, on: terminal)
-        if !options.output.json, !talk.quiet { for line in added.lines { terminal.output.line(line) } }
+        if !options.output.json, !verbosity.quiet { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
-                for: added.ids, added: added.fresh, timeout: timeout, options: options, talk: talk, isDaemonKnown: true,
+                for: added.ids, added: added.fresh, timeout: timeout, options: options, verbosity: verbosity,
+                isDaemonKnown: true,
                 readsStaged: readsFile,
                 notifies: notify, signals: signals, on: terminal)
         } catch {
@@ -141,7 +143,7 @@ struct AddCommand: ParsableCommand {
             if options.output.json, error.status != .timedOut { Output.standard.document(added.document) }
             throw error
         }
-        if list != nil, added.ids.count > 1, !options.output.json, !talk.quiet {
+        if list != nil, added.ids.count > 1, !options.output.json, !verbosity.quiet {
             let seconds = begin.duration(to: Readiness.now).components.seconds
             terminal.output.line(try ListSummary.read(added.ids, options.open()).line(seconds: seconds))
         }
@@ -154,7 +156,7 @@ struct AddCommand: ParsableCommand {
         if readsFile { try StagedReader(id: id, options: options).run() }
     }
 
-    /// Gives each task its digest, or makes a list of all files that have one.
+    /// Sets each task's digest, or makes a list of all files that have one.
     private func apply(
         _ digests: ChecksumList, to list: InputList?, _ template: inout TaskTemplate
     ) throws(CommandFailure) -> InputList? {
@@ -251,12 +253,12 @@ struct AddCommand: ParsableCommand {
     /// The results of one or several calls.
     private struct Added {
         var ids: [TaskID] = []
-        /// For `--json`.
+        /// The document for `--json`.
         let document: JSONValue
         var lines: [String] = []
         /// Lines of the list that were refused, and reported.
         var refused = 0
-        /// For waiting.
+        /// The tasks to wait for.
         var fresh: AddedTasks?
 
         /// - Throws: the exit status if lines were refused.

@@ -7,8 +7,8 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup", abstract: "Copy the daemon's database into a new file while it runs.",
         discussion: """
             The daemon writes the file, with mode 0600: it needs a directory that the daemon can write to, under the \
-            system's unit one beneath /var/lib/xferd. The copy holds the queue, the history and the credentials of tasks, \
-            but no partial files and no cached responses. xferd --restore FILE takes it. For operators.
+            system's unit one beneath /var/lib/xferd. The copy contains the queue, the history and the credentials of \
+            tasks, but no partial files and no cached responses. xferd --restore FILE reads it. For operators.
             """)
 
     @Argument(help: ArgumentHelp("A file that does not exist.", valueName: "file"), completion: .file())
@@ -27,7 +27,7 @@ struct BackupCommand: ParsableCommand {
         let answer = try options.open().call(DaemonBackup.self, params, timeout: Self.patience)
         options.show(answer) { copy, _ in
             let size = ByteText.size(copy.size)
-            return ["\(SafeText.sanitised(copy.file)) holds the database, \(size), up to event \(copy.seq)"]
+            return ["\(SafeText.sanitised(copy.file)) contains the database, \(size), up to event \(copy.seq)"]
         }
     }
 }

@@ -25,7 +25,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List what is kept, the newest first.")
+        static let configuration = CommandConfiguration(abstract: "List cached responses, the newest first.")
 
         @OptionGroup var pages: PageOptions
 
@@ -68,8 +68,8 @@ struct CacheCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget responses, so that they are fetched anew.",
-            discussion: "A URL is given as it was asked for, with whatever the list shows as ***.")
+            abstract: "Remove responses, so that they are fetched again.",
+            discussion: "Give a URL as it was requested, including the parts that the list shows as ***.")
 
         @Argument(
             help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.cacheEntries))
@@ -101,7 +101,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct Clear: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget everything, for operators.")
+        static let configuration = CommandConfiguration(abstract: "Remove all cached responses; for operators.")
 
         @OptionGroup var options: VerbOptions
 
@@ -115,7 +115,7 @@ struct CacheCommand: ParsableCommand {
     struct Trim: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Apply the limits now, or narrower ones this once, for operators.",
-            discussion: "Over the limit the least recently used go until what is left is under half of it.")
+            discussion: "Above the limit, the least recently used responses are removed until half of it is free.")
 
         @Option(
             help: ArgumentHelp("Keep at most half of so many bytes if there are more.", valueName: "size"),
@@ -123,7 +123,7 @@ struct CacheCommand: ParsableCommand {
         var maxBytes: ByteAmount?
 
         @Option(
-            help: ArgumentHelp("Forget what was not used for so long.", valueName: "time"), transform: TimeSpan.argument
+            help: ArgumentHelp("Remove responses that were not used for so long.", valueName: "time"), transform: TimeSpan.argument
         )
         var maxAge: TimeSpan?
 
@@ -134,7 +134,7 @@ struct CacheCommand: ParsableCommand {
             params.maxBytes = maxBytes?.bytes
             params.maxAge = maxAge?.wholeSeconds
             options.show(try options.open().call(CacheTrim.self, params)) { result, _ in
-                [CacheText.removed(result, orElse: "what is kept is within the limits")]
+                [CacheText.removed(result, orElse: "the cache is within the limits")]
             }
         }
     }
@@ -149,7 +149,7 @@ struct CacheCommand: ParsableCommand {
 
 /// The texts about the cache.
 enum CacheText {
-    /// Entries the daemon gives at once at most.
+    /// The highest number of entries in one answer of the daemon.
     static let largestPage = 1000
 
     static func lines(_ entries: [CacheEntryRecord], _ terminal: Terminal) -> [String] {

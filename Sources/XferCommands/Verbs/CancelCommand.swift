@@ -12,7 +12,7 @@ struct CancelCommand: SelectionVerb {
         discussion: """
             Published files are never touched.
             """)
-    static let deed = "cancelled"
+    static let participle = "cancelled"
     static let states: Set<TaskState> = .unfinished
 
     @OptionGroup var selection: SelectionOptions

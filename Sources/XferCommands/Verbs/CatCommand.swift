@@ -7,10 +7,10 @@ struct CatCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "cat", abstract: "Write a task's bytes to standard output, also while they arrive.",
         discussion: """
-            Of a download that has not ended this is what has come so far, of a completed one its file; of data tasks and \
-            uploads the response. With -f it goes on until the task has ended, and exits with 0 when it completed or is \
-            staged, 1 when it failed or was cancelled. If the source changes meanwhile it stops with an error: what it \
-            wrote is of one version.
+            For a download that has not ended, these are the bytes received so far; for a completed one, its file; for \
+            data tasks and uploads, the response. With -f it continues until the task has ended, and exits with 0 when \
+            it completed or is staged, 1 when it failed or was cancelled. If the source changes meanwhile, it stops \
+            with an error: the bytes that it wrote are of one version.
             """)
     static let states: Set<TaskState> = Set(TaskState.allCases)
 

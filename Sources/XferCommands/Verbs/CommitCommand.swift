@@ -14,7 +14,7 @@ struct CommitCommand: SelectionVerb {
             its final name. Where that cannot be done, it stays staged, and `xferctl update` can change --output and \
             --on-conflict.
             """)
-    static let deed = "committed"
+    static let participle = "committed"
     static let states: Set<TaskState> = [.staged]
 
     @OptionGroup var selection: SelectionOptions

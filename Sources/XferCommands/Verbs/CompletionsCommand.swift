@@ -28,7 +28,7 @@ struct CompletionsCommand: ParsableCommand {
     }
 }
 
-/// `xferctl complete`: what may stand at the cursor, for the scripts that `xferctl completions` prints.
+/// `xferctl complete`: the possible words at the cursor, for the scripts that `xferctl completions` prints.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete", abstract: "Say what may stand at the cursor.", shouldDisplay: false)
@@ -60,7 +60,7 @@ struct CompleteCommand: ParsableCommand {
         let completion = Completion(Array(line.words.dropFirst()), in: tree)
         guard case .words(let found) = completion.resolved() else { return completion.lines }
         var areNumbers = false
-        if case .asked(let question) = completion { areNumbers = question.values.areNumbers }
+        if case .query(let query) = completion { areNumbers = query.values.areNumbers }
         let isListing = areNumbers && found.count > 1 && Self.listingTypes.contains(type)
         return ["words"]
             + found.compactMap { word in

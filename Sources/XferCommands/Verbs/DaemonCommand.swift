@@ -11,9 +11,9 @@ struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon", abstract: "Start, show and stop the daemon; print its log.",
         discussion: """
-            `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in the \
-            background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its tasks \
-            go on. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
+            `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in \
+            the background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its \
+            tasks continue. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
             """,
         subcommands: [Start.self, Status.self, Stop.self, Log.self], defaultSubcommand: Status.self)
 
@@ -25,7 +25,7 @@ struct DaemonCommand: ParsableCommand {
         func run() throws {
             let located = try? SocketLocator.ofThisProcess().connect(to: .user)
             let running = located.map { "it runs: \(SafeText.sanitised($0.connection.path))" }
-            let line = try running ?? DaemonStarter().start(isAsked: true)
+            let line = try running ?? DaemonStarter().start(isRequested: true)
             if output.json {
                 return Output.standard.document(.object(["started": .bool(located == nil), "message": .string(line)]))
             }
@@ -51,7 +51,7 @@ struct DaemonCommand: ParsableCommand {
 
     struct Stop: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop the daemon; its tasks go on at the next start.",
+            abstract: "Stop the daemon; its tasks continue at the next start.",
             discussion: "Returns when the daemon has ended. `xferctl shutdown --mode` has other ways.")
 
         @OptionGroup var options: VerbOptions
@@ -77,7 +77,7 @@ struct DaemonCommand: ParsableCommand {
             if keeper != nil, !DaemonKeeper.waitForEnd(of: status.pid) {
                 throw CommandFailure(.timedOut, "the daemon accepted to stop, but process \(status.pid) still runs")
             }
-            options.show(answer) { _, _ in ["stopped; unfinished tasks go on at the next start"] }
+            options.show(answer) { _, _ in ["stopped; unfinished tasks continue at the next start"] }
         }
     }
 
@@ -85,8 +85,8 @@ struct DaemonCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the end of the daemon's log.",
             discussion: """
-                The log of a daemon that xferctl started lies in its state directory; that of a service is systemd's \
-                journal. `xferctl log ID` tells of one task.
+                The log of a daemon that xferctl started is in its state directory; that of a service is systemd's \
+                journal. `xferctl log ID` shows that of one task.
                 """)
 
         @Option(

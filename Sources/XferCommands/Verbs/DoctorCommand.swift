@@ -4,7 +4,7 @@ import XferClient
 import XferModel
 import XferProtocol
 
-/// `xferctl doctor`: examines what goes wrong in practice, and says what to do.
+/// `xferctl doctor`: examines what fails in practice, and gives advice.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Examine the daemon and its surroundings, and say what to do.",

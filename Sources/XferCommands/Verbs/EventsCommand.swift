@@ -2,22 +2,22 @@ import ArgumentParser
 import Glibc
 import XferProtocol
 
-/// `xferctl events`: a live stream (`events.subscribe`) or what happened (`events.since`).
+/// `xferctl events`: a live stream (`events.subscribe`) or stored events (`events.since`).
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Follow what happens, or read what happened.",
         discussion: """
-            Events are durable and numbered: --since N replays what came after number N, also after restarts. \
+            Events are durable and numbered: --since N replays the events after number N, also after restarts. \
             Without --no-follow new ones are printed until Ctrl-C, also into a pipe.
             """)
 
     @Option(
-        help: ArgumentHelp("Begin after this number; 0 is the oldest that is kept.", valueName: "seq"),
+        help: ArgumentHelp("Begin after this number; 0 is the oldest stored event.", valueName: "seq"),
         transform: Int64.integer)
     var since: Int64?
 
     @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
-    var type: [WordArgument<EventName>] = []
+    var type: [EnumArgument<EventName>] = []
 
     @Option(
         help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"),
@@ -47,7 +47,7 @@ struct EventsCommand: ParsableCommand {
         stream.since = since
         if noFollow { return try stream.readAll() }
         if since != nil, isatty(STDOUT_FILENO) == 0 {
-            Output.error.line("xferctl: follows new events until Ctrl-C; --no-follow ends after the past ones")
+            Output.error.line("xferctl: follows new events until Ctrl-C; --no-follow ends after the stored ones")
         }
         try stream.follow()
     }

@@ -8,9 +8,9 @@ struct FailedURLCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failed-url", abstract: "List and clear permanently failed URLs.",
         discussion: """
-            A download that failed for good (404 and its like) is remembered: programs that add the same request again \
-            are told so without another request, until sharing.negative_ttl is over. `xferctl add` and `xferctl retry` \
-            try all the same.
+            A permanent failure of a download (404 and similar) is recorded: programs that add the same request again \
+            get it without another request, until sharing.negative_ttl is over. `xferctl add` and `xferctl retry` \
+            make the request anyway.
             """,
         subcommands: [List.self, Remove.self, Clear.self], defaultSubcommand: List.self)
 
@@ -42,8 +42,8 @@ struct FailedURLCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let URLs be asked for again.",
-            discussion: "A URL is given as it was added, with whatever the list shows as ***.")
+            abstract: "Allow requests of URLs again.",
+            discussion: "Give a URL as it was added, including the parts that the list shows as ***.")
 
         @Argument(
             help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.failedURLs))
@@ -75,7 +75,7 @@ struct FailedURLCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let all URLs be asked for again: yours, or every user's for an operator.")
+            abstract: "Allow requests of all URLs again: yours, or every user's for an operator.")
 
         @OptionGroup var options: VerbOptions
 
@@ -89,7 +89,7 @@ struct FailedURLCommand: ParsableCommand {
 
 /// The texts about the failed-URL list.
 enum FailedURLText {
-    /// Entries the daemon gives at once at most.
+    /// The highest number of entries in one answer of the daemon.
     static let largestPage = 1000
 
     static func lines(_ entries: [FailedURLRecord], _ terminal: Terminal) -> [String] {

@@ -44,10 +44,10 @@ struct FleetCommand: ParsableCommand {
             abstract: "Add a download for certain nodes.",
             discussion: "`xferctl --fleet add` has all options of a task, for any node.")
 
-        @Argument(help: "What to download.")
+        @Argument(help: "URL to download.")
         var urls: [String]
 
-        @Option(help: ArgumentHelp("Which nodes: \(FleetPlace.expected).", valueName: "place"))
+        @Option(help: ArgumentHelp("Nodes that may run it: \(FleetPlace.expected).", valueName: "place"))
         var place: String
 
         @Option(
@@ -77,7 +77,7 @@ struct FleetCommand: ParsableCommand {
         @Argument(help: "The tasks' ids.")
         var ids: [Int64]
 
-        @Option(help: ArgumentHelp("Which nodes: \(FleetPlace.expected).", valueName: "place"))
+        @Option(help: ArgumentHelp("Nodes that may run it: \(FleetPlace.expected).", valueName: "place"))
         var to: String
 
         @OptionGroup var options: VerbOptions
@@ -97,8 +97,8 @@ struct FleetCommand: ParsableCommand {
 
     struct Drain: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a node finish what it holds and take no more.",
-            discussion: "When it holds no tasks it may be stopped: `xferctl fleet nodes` shows it.")
+            abstract: "Drain a node: it finishes its tasks and claims no more.",
+            discussion: "When it has no tasks it may be stopped: `xferctl fleet nodes` shows it.")
 
         @Argument(help: "The node's name.") var node: String
         @OptionGroup var options: VerbOptions
@@ -110,7 +110,7 @@ struct FleetCommand: ParsableCommand {
     }
 
     struct Undrain: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a drained node take tasks again.")
+        static let configuration = CommandConfiguration(abstract: "Let a drained node claim tasks again.")
 
         @Argument(help: "The node's name.") var node: String
         @OptionGroup var options: VerbOptions
@@ -140,8 +140,8 @@ struct FleetCommand: ParsableCommand {
 
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a node that is lost for good.",
-            discussion: "Without --yes it only says what would become of its tasks.")
+            abstract: "Remove a node that is permanently lost.",
+            discussion: "Without --yes it only shows the effects on its tasks.")
 
         @Argument(help: "The node's name.") var node: String
         @Flag(help: "Do it.") var yes = false

@@ -44,15 +44,18 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try group.find(try options.open())) { result, terminal in
-                GroupText(style: terminal.style).lines(result.group)
+            let daemon = try options.open()
+            let answer = try group.find(daemon)
+            let figures = options.output.json ? nil : try MemberFigures.read(of: answer.value.group, daemon)
+            options.show(answer) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group, figures)
             }
         }
     }
 
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set a group's limits.", discussion: "Holds over restarts. For operators.")
+            abstract: "Set a group's limits.", discussion: "Survives restarts. For operators.")
 
         @OptionGroup var group: GroupArguments
 
@@ -97,7 +100,7 @@ struct GroupCommand: ParsableCommand {
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause the group; running transfers continue.",
-            discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.",
+            discussion: "Applies until `xferctl group resume`, also after restarts and to tasks added later.",
             aliases: ["stop"])
 
         @OptionGroup var group: GroupArguments
@@ -105,7 +108,7 @@ struct GroupCommand: ParsableCommand {
         @Flag(help: "Put what runs back into the queue, too, with the bytes it has.")
         var running = false
 
-        @Flag(help: "Hold the group back before it has tasks.")
+        @Flag(help: "Pause the group before it has tasks.")
         var create = false
 
         @OptionGroup var options: VerbOptions
@@ -125,7 +128,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let its tasks start again.", aliases: ["start"])
+            abstract: "Resume the group.", aliases: ["start"])
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions
@@ -144,7 +147,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget what is set for a group; its tasks stay.", discussion: "For operators.")
+            abstract: "Remove the settings of a group; its tasks stay.", discussion: "For operators.")
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions
@@ -167,14 +170,14 @@ struct GroupArguments: ParsableArguments {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"), transform: UInt32.integer)
+        help: ArgumentHelp("Owner of the group, for operators (default: you).", valueName: "uid"), transform: UInt32.integer)
     var owner: UInt32?
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }
 
-    /// The group as it is.
+    /// The present group.
     ///
-    /// - Parameter alternative: what a person can do about a group that does not exist.
+    /// - Parameter alternative: advice about a group that does not exist.
     func find(
         _ daemon: DaemonSession, orElse alternative: String? = nil
     ) throws(CommandFailure) -> DaemonSession.Answer<GroupGet.Result> {
@@ -190,12 +193,12 @@ struct GroupArguments: ParsableArguments {
 
 /// The texts about groups.
 struct GroupText: Sendable {
-    /// Groups the daemon gives at once at most.
+    /// The highest number of groups in one answer of the daemon.
     static let largestPage = 1000
 
     let style: Style
 
-    func lines(_ group: GroupRecord) -> [String] {
+    func lines(_ group: GroupRecord, _ figures: MemberFigures? = nil) -> [String] {
         [
             entry("group", SafeText.sanitised(group.name)), entry("owner", "\(group.owner)"),
             entry("state", QueueText.paused(group.paused)),
@@ -204,6 +207,7 @@ struct GroupText: Sendable {
             + (group.maxSendRate.map { [entry("max send", ByteText.limit($0))] } ?? [])
             + (group.batch.map { [entry("batch", "\($0)")] } ?? [])
             + [entry("tasks", QueueText(style: style).counts(group.counts))]
+            + (figures?.lines ?? []).map { entry($0.name, $0.text) }
     }
 
     func table(_ groups: [GroupRecord], _ terminal: Terminal) -> [String] {

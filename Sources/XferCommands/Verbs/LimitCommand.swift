@@ -8,24 +8,20 @@ struct LimitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit", abstract: "Show or change the queue's limits, or those of one host.",
         discussion: """
-            Limits set here hold over restarts and beat the configuration until they are set to `default`. \
+            Limits set here survive restarts and override the configuration until they are set to `default`. \
             The rate of one task is changed with `xferctl update ID --limit-rate RATE`. \
-            With --host, --connections and --requests-per-minute are the limits of that host alone.
+            --host with --connections and --requests-per-minute sets the limits of that host alone.
             """)
 
-    @Option(
-        help: ArgumentHelp("Most transfers at once, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Most transfers at once, or `default`.")
     var maxActive: LimitArgument<Int>?
 
-    @Option(
-        help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Most transfers at once from one host, or `default`.")
     var maxActivePerHost: LimitArgument<Int>?
 
     @Option(
         help: ArgumentHelp(
-            "Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"),
+            "Order of a host's tasks: fifo, lifo or `default`.", valueName: "order"),
         completion: .list(QueueOrder.allCases.map(\.wireName) + ["default"]),
         transform: LimitArgument<QueueOrder>.argument)
     var order: LimitArgument<QueueOrder>?
@@ -42,18 +38,13 @@ struct LimitCommand: ParsableCommand {
         transform: RateArgument.argument)
     var send: RateArgument?
 
-    @Option(help: ArgumentHelp("Host whose own limits are changed, such as example.org.", valueName: "host"))
+    @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
     var host: String?
 
-    @Option(
-        help: ArgumentHelp("Most connections to the host, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Most connections to the host, or `default`.")
     var connections: LimitArgument<Int>?
 
-    @Option(
-        help: ArgumentHelp(
-            "Most requests to the host that begin within a minute, evenly spaced, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Most requests to the host that begin within a minute, evenly spaced, or `default`.")
     var requestsPerMinute: LimitArgument<Int>?
 
     @OptionGroup var options: VerbOptions
@@ -100,7 +91,7 @@ struct LimitCommand: ParsableCommand {
     }
 }
 
-/// Bytes per second, or `default` for what the configuration and its timetable say.
+/// Bytes per second, or `default` for the rate of the configuration and its timetable.
 struct RateArgument: ExplainedArgument {
     static var expected: String { "bytes per second such as 500K, 1.5M or 2Mi, 0 for no limit, or default" }
 
@@ -118,7 +109,7 @@ struct RateArgument: ExplainedArgument {
     }
 }
 
-/// A value, or `default` for what the configuration says.
+/// A value, or `default` for the configuration's.
 struct LimitArgument<Value: WireValue>: ExplainedArgument {
     static var expected: String { Value.self == QueueOrder.self ? "fifo, lifo or default" : "an integer, or default" }
 
@@ -134,5 +125,12 @@ struct LimitArgument<Value: WireValue>: ExplainedArgument {
             return nil
         }
         patch = .set(value)
+    }
+}
+
+extension Option where Value == LimitArgument<Int>? {
+    /// An option for a number that may be limited.
+    fileprivate init(count help: String) {
+        self.init(help: ArgumentHelp(help, valueName: "count"), transform: LimitArgument<Int>.argument)
     }
 }

@@ -8,10 +8,10 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tasks.",
         discussion: """
-            What runs comes first, then what waits, what is queued in the order in which it starts, and what ended, \
-            the newest first. Without filters what ended before today is hidden; --all shows it. Words look for tasks by \
-            name, label, group or URL. --json, --oldest-first and --queue have an order of their own: by id, the \
-            newest first. --sort looks at all tasks that match before it shows the first ones.
+            Running tasks come first, then waiting ones, queued ones in the order of their starts, and ended ones, the \
+            newest first. Without filters, tasks that ended before today are hidden; --all shows it. Words search \
+            tasks by name, label, group or URL. With --json, --oldest-first and --queue the order is different: by id, \
+            the newest first. --sort reads all matching tasks before it shows the first ones.
 
               xferctl list --queue
               xferctl list debian --since yesterday
@@ -96,7 +96,7 @@ struct ListCommand: ParsableCommand {
             let page = try daemon.call(TaskList.self, params)
             return PageOptions.Page(raw: page.raw, entries: page.value.tasks, next: page.value.nextCursor)
         }
-        if sort != nil || search.looksItself {
+        if sort != nil || search.filtersLocally {
             let found = try PageOptions.all(largest: TaskPages.largest, page).filter(search.matches)
             return try showAll(sort == nil && groupsByState ? found.sorted(by: TaskStage.comesFirst) : found, daemon)
         }
@@ -113,7 +113,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// True if tasks are listed as people look for them, and not as the daemon gives them.
+    /// True if tasks are listed in the order for people, and not in the daemon's.
     private var groupsByState: Bool {
         !options.output.json && fields == nil && !isQueue && !oldestFirst
     }
@@ -124,9 +124,9 @@ struct ListCommand: ParsableCommand {
         let needed = TaskTable.fields(of: shown + [.ended] + [sort].compactMap(\.self))
         guard let fields else {
             guard !options.output.json else { return nil }
-            return TaskColumns(needed.names + (search.looksItself ? TaskSearch.fields : [])) ?? needed
+            return TaskColumns(needed.names + (search.filtersLocally ? TaskSearch.fields : [])) ?? needed
         }
-        guard sort != nil || search.looksItself else { return fields }
+        guard sort != nil || search.filtersLocally else { return fields }
         return TaskColumns(fields.names + needed.names + TaskSearch.fields)
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// `xferctl log`: what happened to one task, from its events.
+/// `xferctl log`: the history of one task, from its events.
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "Show the events of a task.",

@@ -7,11 +7,11 @@ struct MoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Change the order in which tasks start.",
         discussion: """
-            The order holds among tasks of one host and priority; --top makes their host the next one, too. Several ids \
-            keep the order given; of filters the oldest task is the first.
+            The order applies to tasks of one host and priority; --top makes their host the next one, too. Several ids \
+            keep the given order; with filters the oldest task is the first.
             """)
     static let states = Set<TaskState>.unfinished
-    private static let deed = "moved"
+    private static let participle = "moved"
 
     @OptionGroup var selection: SelectionOptions
 
@@ -35,7 +35,7 @@ struct MoveCommand: TaskVerb {
 
     mutating func validate() throws {
         guard [top, bottom, before != nil, after != nil].filter(\.self).count == 1 else {
-            throw ValidationError("Where to? Give one of --top, --bottom, --before ID, --after ID.")
+            throw ValidationError("No new place: give one of --top, --bottom, --before ID, --after ID.")
         }
         try selection.check()
     }
@@ -52,14 +52,14 @@ struct MoveCommand: TaskVerb {
         }
         guard !ids.isEmpty else {
             return options.showNothing(
-                SelectionResult.ids(SelectionResult.Listed()).wire, Self.deed,
+                SelectionResult.ids(SelectionResult.Listed()).wire, Self.participle,
                 SelectionReason(selection, daemon).noMatch(in: Self.states))
         }
         let position: TaskMove.Position = top ? .top : bottom ? .bottom : before != nil ? .before : .after
         let answer = try daemon.call(TaskMove.self, TaskMove.Params(ids: ids, to: position, target: target))
         options.show(answer) { result, _ in
             SelectionText.lines(
-                result, deed: Self.deed, states: Self.states, reason: SelectionReason(selection, daemon))
+                result, participle: Self.participle, states: Self.states, reason: SelectionReason(selection, daemon))
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.ids.isEmpty ? [] : selection.singles)
     }

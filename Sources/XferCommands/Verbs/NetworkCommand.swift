@@ -2,13 +2,13 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// `xferctl network`: what `network.status` says.
+/// `xferctl network`: the result of `network.status`.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "network", abstract: "Show how the daemon sees the network.",
         discussion: """
-            offline: no default route leads anywhere; what cannot be reached waits until something changes. metered: tasks \
-            added with --no-metered wait. Given an address, also whether there is a way to it; nothing is sent.
+            offline: no default route leads anywhere; what cannot be reached waits until something changes. metered: \
+            tasks added with --no-metered wait. Given an address, also whether there is a way to it; nothing is sent.
             """)
 
     @Argument(help: ArgumentHelp("An IPv4 or IPv6 address; names are not looked up.", valueName: "address"))

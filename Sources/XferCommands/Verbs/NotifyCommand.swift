@@ -7,16 +7,16 @@ struct NotifyCommand: ParsableCommand {
         commandName: "notify", abstract: "Notify of tasks that end: on the desktop, and by the terminal's bell.",
         discussion: """
             Runs until Ctrl-C, prints a line for every task that ends, and shows it with notify-send where that is \
-            installed. On a terminal the bell rings. Tasks that end while a notification is being shown are told \
-            together. A restart of the daemon does not end it, and nothing is told twice. With --since it begins with \
-            what happened meanwhile; Ctrl-C says the number to go on with.
+            installed. On a terminal the bell rings. Tasks that end while a notification is being shown are reported \
+            together. It survives restarts of the daemon, and reports nothing twice. With --since it begins with \
+            the events after that number; Ctrl-C prints the number to continue with.
             """)
 
     @OptionGroup(title: "Filters")
     var filters: FilterOptions
 
     @Option(
-        help: ArgumentHelp("Begin after the event with this number; 0 is the oldest that is kept.", valueName: "seq"),
+        help: ArgumentHelp("Begin after the event with this number; 0 is the oldest stored event.", valueName: "seq"),
         transform: Int64.integer)
     var since: Int64?
 

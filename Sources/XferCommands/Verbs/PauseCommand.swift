@@ -10,10 +10,10 @@ struct PauseCommand: SelectionVerb {
         commandName: "pause",
         abstract: "Pause tasks, keeping their bytes.",
         discussion: """
-            Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
+            Running tasks stop at their last durable byte; `xferctl resume` continues from there.
             """,
         aliases: ["stop"])
-    static let deed = "paused"
+    static let participle = "paused"
     static let states: Set<TaskState> = [.queued, .waiting, .running]
 
     @OptionGroup var selection: SelectionOptions

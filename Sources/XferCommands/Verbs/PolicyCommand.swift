@@ -43,7 +43,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a policy.",
+            abstract: "Remove a policy.",
             discussion: "Its hosts are judged by the next less specific policy from then on.")
 
         @Argument(help: "The policy's name.", completion: .daemon(.policies))
@@ -85,8 +85,8 @@ struct PolicyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a server's certificates, ready to be pinned.",
             discussion: """
-                The server is judged by the ordinary check first. If you pin what this shows, you trust the network once: \
-                compare the pins with what the server's operator says. Exits with 1 when the check fails.
+                The server is judged by the ordinary check first. If you pin what this shows, you trust the network \
+                once: compare the pins with what the server's operator says. Exits with 1 when the check fails.
                 """)
 
         @Argument(help: ArgumentHelp("A host with an optional port.", valueName: "host[:port]"))

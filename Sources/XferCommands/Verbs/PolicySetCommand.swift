@@ -8,8 +8,8 @@ struct PolicySetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Write a policy, replacing the one of that name.",
         discussion: """
-            The whole policy is replaced: what is not given has its default. What runs over connections that the earlier \
-            version judged stops at its next safe point and is judged anew.
+            The whole policy is replaced: options that are not given have their defaults. Tasks on connections that \
+            the earlier version judged stop at the next safe point and are judged again.
             """)
 
     @Argument(
@@ -25,8 +25,8 @@ struct PolicySetCommand: ParsableCommand {
     var hosts: [String] = []
 
     @Option(
-        help: ArgumentHelp("What a server has to show (default: public_key with pins, else none).", valueName: "mode"))
-    var mode: WordArgument<TrustPolicy.Mode>?
+        help: ArgumentHelp("Requirement for a server (default: public_key with pins, else none).", valueName: "mode"))
+    var mode: EnumArgument<TrustPolicy.Mode>?
 
     @Option(
         name: .customLong("pin"),
@@ -37,7 +37,7 @@ struct PolicySetCommand: ParsableCommand {
     @Flag(help: "Accept chains that do not lead to an authority of the system.")
     var allowInvalidCertificates = false
 
-    @Flag(help: "Do not ask whether the certificate names the host.")
+    @Flag(help: "Do not check that the certificate is valid for the host.")
     var noDomainName = false
 
     @Flag(
@@ -45,7 +45,7 @@ struct PolicySetCommand: ParsableCommand {
         help: "Refuse a server that staples no OCSP response by which its certificate is not revoked.")
     var requireStapledOCSP = false
 
-    @Flag(help: "Only tell what would be refused.")
+    @Flag(help: "Only report what would be refused.")
     var reportOnly = false
 
     @Option(
@@ -55,7 +55,7 @@ struct PolicySetCommand: ParsableCommand {
 
     @Option(
         name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
-    var minTLS: WordArgument<TLSVersion>?
+    var minTLS: EnumArgument<TLSVersion>?
 
     @Option(
         help: ArgumentHelp("A client certificate, a PEM file the daemon reads.", valueName: "file"),

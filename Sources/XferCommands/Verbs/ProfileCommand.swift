@@ -8,9 +8,9 @@ struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Keep named defaults for requests.",
         discussion: """
-            A task that names a profile takes over what it does not say itself. Tasks that exist keep what they took \
-            over; only the profile's credential, client certificate and cookies are looked up at every attempt. Only \
-            operators may see and write profiles.
+            A task with a profile gets the profile's values for options that it does not set. Existing tasks keep the \
+            values that they got; only the profile's credential, client certificate and cookies are looked up at every \
+            attempt. Only operators may see and write profiles.
             """,
         subcommands: [List.self, Show.self, ProfileSetCommand.self, Remove.self], defaultSubcommand: List.self)
 
@@ -44,8 +44,8 @@ struct ProfileCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a profile and its cookies.",
-            discussion: "Tasks that took over from it go on, unless they use its credential.")
+            abstract: "Remove a profile and its cookies.",
+            discussion: "Tasks with its values continue, unless they use its credential.")
 
         @Argument(help: "The profile's name.", completion: .daemon(.profiles))
         var name: String

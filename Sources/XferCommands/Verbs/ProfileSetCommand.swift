@@ -8,8 +8,9 @@ struct ProfileSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Write a profile, replacing the one of that name.",
         discussion: """
-            The whole profile is replaced: what is not given has no default in it. Passwords and tokens are asked for, \
-            read from a file here, or named for the daemon to read at every attempt (--password-from, --bearer-from).
+            The whole profile is replaced: options that are not given are unset. Passwords and tokens are prompted \
+            for, read from a file here, or given as a place that the daemon reads at every attempt (--password-from, \
+            --bearer-from).
 
               xferctl profile set api --base-url https://api.example.org/v1 --bearer-from file:/etc/xferd/token
             """)
@@ -19,7 +20,7 @@ struct ProfileSetCommand: ParsableCommand {
 
     @Option(
         name: .customLong("base-url"),
-        help: ArgumentHelp("What relative URLs of tasks are resolved against.", valueName: "url"))
+        help: ArgumentHelp("Base of tasks' relative URLs.", valueName: "url"))
     var baseURL: String?
 
     @Option(

@@ -21,8 +21,8 @@ struct QueueCommand: ParsableCommand {
 
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start nothing more; what runs goes on.",
-            discussion: "Holds over restarts until `xferctl queue resume`.")
+            abstract: "Pause the queue; running transfers continue.",
+            discussion: "Applies until `xferctl queue resume`, also after restarts.")
 
         @Flag(help: "Pause what runs, too.")
         var running = false
@@ -38,7 +38,7 @@ struct QueueCommand: ParsableCommand {
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Resume the queue.")
 
-        @Flag(help: "Try waiting tasks now, and ask hosts that are not asked for a while.")
+        @Flag(help: "Start waiting tasks now, and end the cooldowns of hosts.")
         var now = false
 
         @OptionGroup var options: VerbOptions

@@ -6,13 +6,13 @@ import XferProtocol
 struct RemoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forget ended tasks, with --files their files, too.",
+        abstract: "Remove ended tasks, with --files their files, too.",
         discussion: """
-            Only completed, failed and cancelled tasks can be removed. The files that they published stay, unless --files \
-            deletes them; a file that was replaced or changed since then stays in any case.
+            Only completed, failed and cancelled tasks can be removed. The files that they published stay, unless \
+            --files deletes them; a file that was replaced or changed since then stays in any case.
             """,
         aliases: ["rm"])
-    static let deed = "removed"
+    static let participle = "removed"
     static let states: Set<TaskState> = [.completed, .failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions
@@ -39,7 +39,7 @@ struct RemoveCommand: TaskVerb {
         }
         options.show(answer) { result, _ in
             let reason = SelectionReason(selection, daemon)
-            return SelectionText.lines(result, deed: Self.deed, states: Self.states, reason: reason)
+            return SelectionText.lines(result, participle: Self.participle, states: Self.states, reason: reason)
                 + RemovedFilesText.lines(result.files)
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.singles)

@@ -3,13 +3,13 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// `xferctl result`: what a server answered, with `task.result`.
+/// `xferctl result`: a server's answer, with `task.result`.
 struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Give the response a data or upload task kept.",
         discussion: """
-            Writes the body as it was received to standard output, or to the file given with -o. A terminal is spared \
-            bytes that are not text. With --object the object that --parse made of it is given instead, as JSON.
+            Writes the body as it was received to standard output, or to the file given with -o. Bytes that are not \
+            text are not written to a terminal. With --object it writes the result of --parse instead, as JSON.
             """)
     static let states: Set<TaskState> = [.completed, .failed]
 
@@ -23,7 +23,7 @@ struct ResultCommand: TaskVerb {
         help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
     var output: String?
 
-    @Flag(help: "Give the object that was made of the body.")
+    @Flag(help: "Write the parsed object.")
     var object = false
 
     @OptionGroup var options: VerbOptions
@@ -34,7 +34,7 @@ struct ResultCommand: TaskVerb {
         if options.output.json { return Output.standard.document(first.raw) }
         if object {
             guard let object = first.value.object else {
-                throw CommandFailure(.refused, "task \(id.id) was not asked to parse its response, or could not")
+                throw CommandFailure(.refused, "task \(id.id) has no parser for its response, or the parser failed")
             }
             return Output.standard.document(object)
         }

@@ -10,10 +10,10 @@ struct ResumeCommand: SelectionVerb {
         commandName: "resume",
         abstract: "Resume paused tasks.",
         discussion: """
-            A task that waits for its next try, the network or a host is tried now.
+            A task that waits for its next attempt, the network or a host starts now.
             """,
         aliases: ["start"])
-    static let deed = "resumed"
+    static let participle = "resumed"
     static let states: Set<TaskState> = [.paused, .waiting]
 
     @OptionGroup var selection: SelectionOptions

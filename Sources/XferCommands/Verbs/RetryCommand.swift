@@ -10,10 +10,10 @@ struct RetryCommand: SelectionVerb {
         commandName: "retry",
         abstract: "Retry failed or cancelled tasks.",
         discussion: """
-            A failed task goes on from the bytes that are kept, a cancelled one begins anew. Filters select cancelled \
-            tasks only with --state cancelled.
+            A failed task continues from the kept bytes, a cancelled one starts from the beginning. Filters select \
+            cancelled tasks only with --state cancelled.
             """)
-    static let deed = "retried"
+    static let participle = "retried"
     static let states: Set<TaskState> = [.failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions

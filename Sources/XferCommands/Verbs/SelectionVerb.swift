@@ -5,7 +5,7 @@ import XferProtocol
 
 /// A verb that takes tasks and can do something about them in certain states only.
 protocol TaskVerb: ParsableCommand {
-    /// States in which the verb has something to do; what completions offer, and what filters are narrowed to.
+    /// States in which the verb has something to do; completions offer them, and filters are narrowed to them.
     static var states: Set<TaskState> { get }
 }
 
@@ -14,7 +14,7 @@ protocol SelectionVerb: TaskVerb {
     associatedtype Method: RPCMethod where Method.Params == TaskSelection, Method.Result == SelectionResult
 
     /// Past participle, for "3 paused".
-    static var deed: String { get }
+    static var participle: String { get }
     var selection: SelectionOptions { get }
     var options: VerbOptions { get }
 }
@@ -28,7 +28,7 @@ extension SelectionVerb {
         let answer = try OperationWaiter.result(of: Method.self, chosen, daemon, options) { $0 }
         options.show(answer) { result, _ in
             SelectionText.lines(
-                result, deed: Self.deed, states: Self.states, reason: SelectionReason(selection, daemon))
+                result, participle: Self.participle, states: Self.states, reason: SelectionReason(selection, daemon))
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
     }
@@ -37,52 +37,52 @@ extension SelectionVerb {
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
     /// - Parameters:
-    ///   - states: those in which the verb changes a task, for the reason why others stayed as they were.
-    ///   - reason: finds out why a filter changed nothing.
+    ///   - states: those in which the verb changes a task, for the reason why others did not change.
+    ///   - reason: determines why a filter changed nothing.
     static func lines(
-        _ result: SelectionResult, deed: String, states: Set<TaskState>, reason: SelectionReason
+        _ result: SelectionResult, participle: String, states: Set<TaskState>, reason: SelectionReason
     ) -> [String] {
         switch result {
         case .operation(let begun):
             return ["operation \(begun.operation) goes on in the daemon"]
         case .filter(let counted) where counted.refusedCount != nil:
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
-            return ["\(counted.changedCount) \(deed)\(others)"]
+            return ["\(counted.changedCount) \(participle)\(others)"]
         case .filter(let counted) where counted.changedCount == 0:
-            guard counted.unchangedCount > 0 else { return ["nothing \(deed): \(reason.noMatch())"] }
+            guard counted.unchangedCount > 0 else { return ["nothing \(participle): \(reason.noMatch())"] }
             let found = counted.unchangedCount == 1 ? "1 task matches" : "\(counted.unchangedCount) tasks match"
             let counts = reason.states().map { " (\($0))" } ?? ""
-            return ["nothing \(deed): \(found)\(counts), but \(condition(states, deed))"]
+            return ["nothing \(participle): \(found)\(counts), but \(condition(states, participle))"]
         case .filter(let counted):
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
-            return ["\(counted.changedCount) \(deed)\(others)"]
+            return ["\(counted.changedCount) \(participle)\(others)"]
         case .ids(let listed):
-            let changed = listed.changed.isEmpty ? [] : ["\(deed): \(list(listed.changed))"]
-            return changed + listed.unchanged.map { unchanged($0, deed, states) }
+            let changed = listed.changed.isEmpty ? [] : ["\(participle): \(list(listed.changed))"]
+            return changed + listed.unchanged.map { unchanged($0, participle, states) }
         }
     }
 
     /// `only queued, waiting and running tasks can be paused`.
-    static func condition(_ states: Set<TaskState>, _ deed: String) -> String {
-        "only \(states.words(joinedBy: "and")) tasks can be \(deed)"
+    static func condition(_ states: Set<TaskState>, _ participle: String) -> String {
+        "only \(states.words(joinedBy: "and")) tasks can be \(participle)"
     }
 
     private static func unchanged(
-        _ task: SelectionResult.Unchanged, _ deed: String, _ states: Set<TaskState>
+        _ task: SelectionResult.Unchanged, _ participle: String, _ states: Set<TaskState>
     ) -> String {
         let state = "unchanged: #\(task.id) is \(SafeText.sanitised(task.state.description))"
         if let reason = task.reason {
             return reason == "not_resumable"
                 ? "\(state), and its request must not be made twice" : "\(state) (\(WaitText.words(reason)))"
         }
-        guard let known = task.state.value, !states.contains(known), known.rawValue != deed else { return state }
-        return "\(state); \(condition(states, deed))"
+        guard let known = task.state.value, !states.contains(known), known.rawValue != participle else { return state }
+        return "\(state); \(condition(states, participle))"
     }
 
-    /// Throws if tasks were refused, some ids name no task, or a range has none. The daemon has acted on the other
+    /// Throws if tasks were refused, some ids belong to no task, or a range has none. The daemon has acted on the other
     /// tasks nevertheless.
     ///
-    /// - Parameter required: the ids that have to be there; nil is all.
+    /// - Parameter required: the ids that have to exist; nil is all.
     static func refuseMissing(
         in result: SelectionResult, among required: Set<TaskID>? = nil
     ) throws(CommandFailure) {

@@ -2,13 +2,13 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// `xferctl set-source`: gives a download another URL with `task.set_source`.
+/// `xferctl set-source`: sets another URL of a download with `task.set_source`.
 struct SetSourceCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "set-source", abstract: "Give a download another URL for the same bytes.",
         discussion: """
-            For a signed URL that expired: what is kept is continued if the server shows that it is the same version. \
-            A task that waits for this, or has failed, goes on at once.
+            For a signed URL that expired: the kept bytes are continued if the server shows that they are of the same \
+            version. A task that waits for this, or has failed, continues at once.
             """)
     static let states: Set<TaskState> = [.queued, .waiting, .paused, .failed]
 

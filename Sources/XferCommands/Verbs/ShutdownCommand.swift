@@ -7,13 +7,13 @@ struct ShutdownCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shutdown", abstract: "Stop the daemon.",
         discussion: """
-            By default everything is suspended and goes on at the next start. Where systemd keeps the daemon, \
-            use systemctl to stop it for good.
+            By default everything is suspended and continues at the next start. Where systemd keeps the daemon, \
+            use systemctl to keep it stopped.
             """)
 
     @Option(
-        help: "suspend: stop now, go on at the next start; drain: finish what runs first; cancel: cancel everything.")
-    var mode = WordArgument(ShutdownMode.suspend)
+        help: "suspend: stop now, continue at the next start; drain: first finish running tasks; cancel: cancel everything.")
+    var mode = EnumArgument(ShutdownMode.suspend)
 
     @OptionGroup var options: VerbOptions
 
@@ -21,7 +21,7 @@ struct ShutdownCommand: ParsableCommand {
         let answer = try options.open().call(DaemonShutdown.self, DaemonShutdown.Params(mode: mode.word))
         options.show(answer) { result, _ in
             switch result.mode.value {
-            case .suspend, nil: ["the daemon stops; unfinished tasks go on at its next start"]
+            case .suspend, nil: ["the daemon stops; unfinished tasks continue at its next start"]
             case .drain: ["the daemon stops when what runs has ended; it takes no new tasks"]
             case .cancel: ["the daemon cancels every unfinished task and stops"]
             }

@@ -7,7 +7,7 @@ struct SlotCommand: ParsableCommand {
         commandName: "slot", abstract: "Show, empty or cancel a slot, which one task at a time occupies.",
         discussion: """
             `xferctl add --slot NAME` puts a task into a slot of yours: the task in it is cancelled and ends as \
-            task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.
+            task.superseded. A task leaves its slot when it ends; one that is retried joins it again.
             """,
         subcommands: [Show.self, Detach.self, Cancel.self])
 
@@ -30,7 +30,7 @@ struct SlotCommand: ParsableCommand {
 
     struct Detach: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Empty a slot; the task goes on.",
+            abstract: "Empty a slot; the task continues.",
             discussion: "Nothing that is added to the slot later ends it.")
 
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
@@ -40,7 +40,7 @@ struct SlotCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(SlotDetach.self, SlotGet.Params(slot: name))
-            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "detached")] }
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, participle: "detached")] }
         }
     }
 
@@ -54,15 +54,15 @@ struct SlotCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(SlotCancel.self, SlotGet.Params(slot: name))
-            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "cancelled")] }
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, participle: "cancelled")] }
         }
     }
 }
 
 /// The texts about slots.
 enum SlotText {
-    static func line(_ result: SlotGet.Result, of slot: String, deed: String) -> String {
-        result.task.map { "\(deed): #\($0.id)" } ?? empty(slot)
+    static func line(_ result: SlotGet.Result, of slot: String, participle: String) -> String {
+        result.task.map { "\(participle): #\($0.id)" } ?? empty(slot)
     }
 
     static func empty(_ slot: String) -> String { "nothing is in \(SafeText.sanitised(slot))" }

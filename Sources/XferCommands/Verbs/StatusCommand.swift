@@ -1,7 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
-/// `xferctl status`: what `daemon.status` says.
+/// `xferctl status`: the result of `daemon.status`.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show which daemon answers and how it is.")

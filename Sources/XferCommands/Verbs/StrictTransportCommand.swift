@@ -8,7 +8,8 @@ struct StrictTransportCommand: ParsableCommand {
         commandName: "hsts", abstract: "List and clear hosts that have demanded https.",
         discussion: """
             A host whose certificate was accepted can demand https for a time (Strict-Transport-Security, RFC 6797). \
-            Its http URLs are then requested over https; the setting trust.hsts refuses them instead, or remembers no host.
+            Its http URLs are then requested over https; the setting trust.hsts refuses them instead, or remembers no \
+            host.
             """,
         subcommands: [List.self, Clear.self], defaultSubcommand: List.self)
 
@@ -38,12 +39,12 @@ struct StrictTransportCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget hosts, until they demand https again.")
+            abstract: "Remove hosts, until they demand https again.")
 
         @Argument(help: ArgumentHelp("Names of hosts.", valueName: "host"))
         var hosts: [String] = []
 
-        @Flag(help: "Forget all hosts.")
+        @Flag(help: "Remove all hosts.")
         var all = false
 
         @OptionGroup var options: VerbOptions

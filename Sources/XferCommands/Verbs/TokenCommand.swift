@@ -52,7 +52,7 @@ struct TokenCommand: ParsableCommand {
         var scope: TokenScope
 
         @Option(
-            help: ArgumentHelp("When it expires, as +90d or 2027-01-01 10:00; default is never.", valueName: "time"),
+            help: ArgumentHelp("Expiry, such as +90d or 2027-01-01 10:00; default: never.", valueName: "time"),
             transform: { try TimeArgument.argument($0) })
         var expiresAt: TimeArgument?
 

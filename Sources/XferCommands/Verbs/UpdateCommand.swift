@@ -9,9 +9,9 @@ struct UpdateCommand: TaskVerb {
         commandName: "update", abstract: "Change unfinished and failed tasks.",
         discussion: """
             Priority, group, label, meta, retries, rates, metered links, progress interval and when it may run can be \
-            changed at any time, the rest only while the task is not running (pause it first). A failed task is changed, \
-            then retried. Of several tasks each is \
-            changed by itself: one that refuses stops nothing, and the exit status is 3.
+            changed at any time, the rest only while the task is not running (pause it first). A failed task is \
+            changed, then retried. Of several tasks each is changed by itself: one that refuses stops nothing, and the \
+            exit status is 3.
 
             --group and --label select tasks. Beside ids, which filters exclude, they are short for --set-group and \
             --set-label.
@@ -53,8 +53,8 @@ struct UpdateCommand: TaskVerb {
         help: ArgumentHelp("Write into this directory.", valueName: "dir"), completion: .directory)
     var directory: String?
 
-    @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "policy"))
-    var onConflict: WordArgument<ConflictPolicy>?
+    @Option(help: ArgumentHelp("Action if the name is taken.", valueName: "policy"))
+    var onConflict: EnumArgument<ConflictPolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
     var allowHidden: Bool?

@@ -23,21 +23,21 @@ struct WaitCommand: TaskVerb {
     @Flag(help: "Notify at the end: on the desktop, and by the terminal's bell.")
     var notify = false
 
-    @OptionGroup var talk: TalkOptions
+    @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        try talk.check(beside: options.output)
+        try verbosity.check(beside: options.output)
         try selection.check()
     }
 
     func run() throws {
         let ids = try selectedIDs()
-        let status = try Self.wait(for: ids, timeout: timeout, options: options, talk: talk, notifies: notify)
+        let status = try Self.wait(for: ids, timeout: timeout, options: options, verbosity: verbosity, notifies: notify)
         if status != .done { throw CommandFailure(status) }
     }
 
-    /// Says on standard error what a person may not expect of the tasks that match.
+    /// The selected ids. Prints to standard error the facts about matching tasks that a person may not expect.
     private func selectedIDs() throws(CommandFailure) -> [TaskID] {
         // The waiting itself finds out which of these there are.
         if !selection.ids.isEmpty, selection.ids.allSatisfy(\.hasOnlySingles) {
@@ -50,7 +50,7 @@ struct WaitCommand: TaskVerb {
         if ids.isEmpty {
             options.show(
                 TaskWait.Result(tasks: [], timedOut: false).wire,
-                talk.quiet
+                verbosity.quiet
                     ? [] : ["nothing to wait for: \(SelectionReason(selection, daemon).noMatch(in: Self.states))"])
         } else if selection.filters.states.isEmpty {
             let paused = try selected.ids(in: [.paused]).count
@@ -68,13 +68,14 @@ struct WaitCommand: TaskVerb {
     ///
     /// - Parameters:
     ///   - added: those of the tasks that were added just now.
-    ///   - talk: the amount of output: all, or failures only.
+    ///   - verbosity: the amount of output: all, or failures only.
     ///   - isDaemonKnown: true if it answered just now. Then its absence is a restart, whose end is awaited.
     ///   - readsStaged: true if staged tasks are read afterwards.
     ///   - notifies: true if the user is notified at the end.
     ///   - terminal: the terminal that shows the progress.
     static func wait(
-        for ids: [TaskID], added: AddedTasks? = nil, timeout: TimeSpan?, options: VerbOptions, talk: TalkOptions,
+        for ids: [TaskID], added: AddedTasks? = nil, timeout: TimeSpan?, options: VerbOptions,
+        verbosity: VerbosityOptions,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
         on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
@@ -84,7 +85,8 @@ struct WaitCommand: TaskVerb {
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), added: added, options: options.connection,
             timeout: timeout.map { .seconds($0.seconds) },
-            talk: options.output.json ? .nothing : talk.quiet ? .failures : .everything, isDaemonKnown: isDaemonKnown,
+            verbosity: options.output.json ? .nothing : verbosity.quiet ? .failures : .everything,
+            isDaemonKnown: isDaemonKnown,
             readsStaged: readsStaged, signals: signals, terminal: terminal)
         do throws(CommandFailure) {
             let status = try run(&waiter, ids, options)

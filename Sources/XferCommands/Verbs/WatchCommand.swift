@@ -5,8 +5,9 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch the whole queue, and command it by keys.",
         discussion: """
-            On a terminal a view that fills the screen: what runs, then the queue in its order, what waits and why, and \
-            what ended. ? shows the keys, q quits; the transfers go on. When piped, or with --plain, a line for every event.
+            On a terminal a view that fills the screen: what runs, then the queue in its order, what waits and why, \
+            and what ended. ? shows the keys, q quits; the transfers continue. When piped, or with --plain, a line for \
+            every event.
             """)
 
     @Flag(help: "Print a line for every event, for screen readers and logs.")

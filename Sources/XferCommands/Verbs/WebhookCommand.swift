@@ -27,7 +27,7 @@ struct WebhookCommand: ParsableCommand {
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a test event to a receiver.",
-            discussion: "The event has the type webhook.test, is signed like a delivery, and is tried once.")
+            discussion: "The event has the type webhook.test, is signed like a delivery, and is sent once.")
 
         @Argument(help: ArgumentHelp("Its name.", valueName: "name"))
         var name: String
@@ -85,7 +85,7 @@ struct WebhookText: Sendable {
         guard let reason = webhook.lastFailure, let failedAt = webhook.lastFailedAt,
             failedAt > webhook.lastDeliveredAt ?? Timestamp(microseconds: .min)
         else { return nil }
-        let next = webhook.pausedUntil.map { "next try \(TimeText.local($0)); " } ?? ""
+        let next = webhook.pausedUntil.map { "next attempt \(TimeText.local($0)); " } ?? ""
         return SafeText.sanitised("\(webhook.name): \(next)failed \(TimeText.local(failedAt)): \(reason)")
     }
 }

@@ -5,11 +5,11 @@ import XferProtocol
 struct ListSummary: Hashable, Sendable {
     private(set) var downloaded = 0
     private(set) var bytes: Int64 = 0
-    /// Files that were right or current already.
+    /// The number of files that were correct or current already.
     private(set) var existing = 0
     private(set) var cancelled = 0
     private(set) var unfinished = 0
-    /// Failures by cause, in the order in which they came first. Not sanitised.
+    /// Failures by cause, in the order of their first occurrences. Not sanitised.
     private(set) var failures: [(cause: String, count: Int)] = []
 
     static func == (left: ListSummary, right: ListSummary) -> Bool { left.line(seconds: 0) == right.line(seconds: 0) }

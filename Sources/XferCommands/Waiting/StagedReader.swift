@@ -28,7 +28,7 @@ struct StagedReader {
 
     /// Ends the task, as nothing will read its bytes after an interruption or a timeout.
     ///
-    /// - Returns: the failure, with what became of the task.
+    /// - Returns: the failure, with the task's final state.
     func abandoned(_ failure: CommandFailure) -> CommandFailure {
         let cause =
             switch failure.status {

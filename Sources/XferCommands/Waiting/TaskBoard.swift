@@ -18,7 +18,7 @@ struct TaskBoard: Sendable {
         members = seen
     }
 
-    /// Nothing is to be waited for any more.
+    /// True if there is nothing left to wait for.
     var isFinished: Bool { ended.count == ids.count }
 
     var unfinished: [Int64] { ids.filter { !ended.contains($0) } }
@@ -64,7 +64,7 @@ struct TaskBoard: Sendable {
         task.isTerminal || task.isStaged ? (ended.insert(task.id).inserted ? task : nil) : nil
     }
 
-    /// Staged tasks have all their bytes: what is left to do is the client's.
+    /// True for a good end. Staged tasks have all their bytes: the remaining step is the client's.
     private static func isGood(_ task: TaskSummary) -> Bool {
         task.state == TaskState.completed.rawValue || task.isStaged
     }

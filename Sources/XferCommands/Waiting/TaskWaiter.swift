@@ -7,11 +7,11 @@ import XferProtocol
 /// the daemon.
 struct TaskWaiter {
     /// The output while it waits.
-    enum Talk {
+    enum Verbosity {
         case everything
         /// The ends of tasks that did not complete, on standard error: for `--quiet`.
         case failures
-        /// Nothing but problems of the connection: for `--json`.
+        /// Only problems of the connection: for `--json`.
         case nothing
     }
 
@@ -19,7 +19,7 @@ struct TaskWaiter {
     private var session: LiveSession
     private var region: LiveRegion
     private let terminal: Terminal
-    private let talk: Talk
+    private let verbosity: Verbosity
     /// True if staged tasks are read, and not published, afterwards.
     private let readsStaged: Bool
     private let deadline: ContinuousClock.Instant?
@@ -37,7 +37,7 @@ struct TaskWaiter {
         type.isTerminal || [.taskStaged, .taskWaiting, .taskRemoved].contains(type)
     }.map(EventName.durable)
 
-    /// Least time between two frames.
+    /// The shortest time between two frames.
     private static let frameInterval = Duration.milliseconds(100)
 
     /// - Parameters:
@@ -45,7 +45,7 @@ struct TaskWaiter {
     ///   - timeout: nil waits without end.
     ///   - signals: those that are caught already; nil catches them from now on.
     init(
-        _ ids: [Int64], added: AddedTasks? = nil, options: ConnectionOptions, timeout: Duration?, talk: Talk,
+        _ ids: [Int64], added: AddedTasks? = nil, options: ConnectionOptions, timeout: Duration?, verbosity: Verbosity,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, signals: SignalPipe? = nil,
         terminal: Terminal = .standard
     ) throws(CommandFailure) {
@@ -56,7 +56,7 @@ struct TaskWaiter {
             isDaemonKnown: isDaemonKnown)
         region = LiveRegion(terminal)
         self.terminal = terminal
-        self.talk = talk
+        self.verbosity = verbosity
         self.readsStaged = readsStaged
         deadline = timeout.map { Readiness.now.advanced(by: $0) }
     }
@@ -107,7 +107,7 @@ struct TaskWaiter {
 
     // MARK: What happens
 
-    /// Subscribes, then lists: what changes in between comes as an event, so nothing is missed.
+    /// Subscribes, then lists: changes in between arrive as events, so nothing is missed.
     private mutating func follow(isFirst: Bool) throws(CommandFailure) {
         try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
@@ -121,7 +121,7 @@ struct TaskWaiter {
         ).value
         var present: Set<Int64> = []
         var ended: [TaskSummary] = []
-        var held: [String] = []
+        var reasons: [String] = []
         // Without a gap the replay tells all that has become of them.
         if let added, answer.gap != true {
             for task in added.tasks {
@@ -145,7 +145,7 @@ struct TaskWaiter {
                     if let end = board.onListed(task) {
                         ended.append(end)
                     } else if task.waitReason != nil {
-                        held.append(standing(task, now: .now))
+                        reasons.append(stateText(task, now: .now))
                     }
                 }
                 params.cursor = page.nextCursor
@@ -155,7 +155,7 @@ struct TaskWaiter {
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
         report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
         // On a terminal the bars say it. The reasons of many tasks would hide the ends.
-        if !terminal.isInteractive, talk == .everything { report(Array(held.prefix(Self.maxReasons))) }
+        if !terminal.isInteractive, verbosity == .everything { report(Array(reasons.prefix(Self.maxReasons))) }
     }
 
     /// Checks the database's identity. In a new database ids start from the beginning, and the id would be another
@@ -167,7 +167,7 @@ struct TaskWaiter {
         } catch {
             // A token that may add alone sees nothing of its tasks.
             guard error.status == .refused else { throw error }
-            throw CommandFailure(.refused, "the transfer goes on, but cannot be waited for: \(error.message)")
+            throw CommandFailure(.refused, "the transfer continues, but cannot be waited for: \(error.message)")
         }
         let found = status.storeID
         if let storeID, storeID != found {
@@ -184,11 +184,11 @@ struct TaskWaiter {
             let others = Set(board.unfinished).subtracting([id])
             return report(board.onListingEnd(present: others).map { "#\($0) was removed" })
         }
-        if !terminal.isInteractive, talk == .everything, event.type == .known(.durable(.taskWaiting)),
+        if !terminal.isInteractive, verbosity == .everything, event.type == .known(.durable(.taskWaiting)),
             let id = event.taskID?.rawValue,
             let task = board.tasks[id]
         {
-            report([standing(task, now: event.time)])
+            report([stateText(task, now: event.time)])
         }
         needsFrame = true
     }
@@ -234,28 +234,28 @@ struct TaskWaiter {
 
     private var goesOn: String {
         let count = board.unfinished.count
-        return (count == 1 ? "the transfer goes on" : "\(count) transfers go on") + " in the daemon"
+        return (count == 1 ? "the transfer continues" : "\(count) transfers continue") + " in the daemon"
     }
 
     // MARK: What is shown
 
-    /// Most tasks of a listing of which is said why they wait.
+    /// The highest number of tasks of a listing whose waits are explained.
     private static let maxReasons = 10
 
-    private func standing(_ task: TaskSummary, now: Timestamp) -> String {
-        "#\(task.id) \(ProgressLine.standing(task, now: now)): \(SafeText.sanitised(task.name))"
+    private func stateText(_ task: TaskSummary, now: Timestamp) -> String {
+        "#\(task.id) \(ProgressLine.stateText(task, now: now)): \(SafeText.sanitised(task.name))"
     }
 
     private func outcome(_ task: TaskSummary) -> [String] {
-        if talk == .failures, task.isStaged || task.state == TaskState.completed.rawValue { return [] }
-        let style = talk == .failures ? Terminal.error.style : terminal.style
+        if verbosity == .failures, task.isStaged || task.state == TaskState.completed.rawValue { return [] }
+        let style = verbosity == .failures ? Terminal.error.style : terminal.style
         let lines = OutcomeText(style: style).lines(task)
         return task.isStaged && readsStaged ? Array(lines.prefix(1)) : lines
     }
 
     private mutating func report(_ lines: [String]) {
-        guard talk != .nothing, !lines.isEmpty else { return }
-        if talk == .failures {
+        guard verbosity != .nothing, !lines.isEmpty else { return }
+        if verbosity == .failures {
             lines.forEach { Output.error.line($0) }
         } else if terminal.isInteractive {
             draw(finished: lines)
@@ -265,7 +265,7 @@ struct TaskWaiter {
     }
 
     private mutating func draw(finished: [String] = []) {
-        guard terminal.isInteractive, talk == .everything else { return needsFrame = false }
+        guard terminal.isInteractive, verbosity == .everything else { return needsFrame = false }
         let renderer = ProgressLine(terminal: terminal, now: .now)
         let rows = board.rows(limit: max(1, terminal.size.rows - 2))
         hasCountdown = rows.contains { $0.waitUntil != nil }

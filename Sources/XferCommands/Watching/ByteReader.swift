@@ -21,7 +21,7 @@ struct ByteReader {
         output = try ByteOutput(path: nil, sparesTerminal: true)
     }
 
-    /// Writes the bytes that are available now. Says on standard error why there are none.
+    /// Writes the bytes that are available now. Prints to standard error the reason if there are none.
     mutating func readAll() throws(CommandFailure) -> ExitStatus {
         let end = try readOn()
         guard offset == 0, end != .completed, end != .staged else { return .done }
@@ -40,7 +40,7 @@ struct ByteReader {
         while true {
             do throws(CommandFailure) {
                 if let state = try readOn() { return state == .completed || state == .staged ? .done : .taskFailed }
-                try waitForNews()
+                try waitForEvents()
             } catch {
                 guard error.status == .noDaemon else { throw error }
                 try reconnect()
@@ -85,7 +85,7 @@ struct ByteReader {
     private var changed: CommandFailure {
         CommandFailure(
             .refused,
-            "the bytes of task \(id) were given up and are fetched anew, or a hook made others of them; the \(offset) bytes "
+            "the bytes of task \(id) were discarded and are fetched again, or a hook has replaced them; the \(offset) bytes "
                 + "written so far are of the former version")
     }
 
@@ -107,7 +107,7 @@ struct ByteReader {
         _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: [id]))
     }
 
-    private mutating func waitForNews() throws(CommandFailure) {
+    private mutating func waitForEvents() throws(CommandFailure) {
         while true {
             switch session.next(until: nil) {
             case .event(let event, _):

@@ -7,8 +7,8 @@ struct EventCursor {
     let types: [EventName]
     /// The tasks of events; nil is all events.
     let tasks: [TaskID]?
-    /// The number of the last event that was processed. The next subscription begins behind it; nil begins with what
-    /// happens next.
+    /// The number of the last event that was processed. The next subscription begins after it; nil begins with new
+    /// events.
     private(set) var last: Int64?
 
     init(types: [EventName], tasks: [TaskID]?, since: Int64?) {
@@ -26,7 +26,7 @@ struct EventCursor {
     /// The event has been processed.
     mutating func advance(past event: EventMessage) { last = event.seq ?? last }
 
-    /// Forgets where it was: the numbers are of another database.
+    /// Resets the position: the numbers are of another database.
     mutating func restart() { last = nil }
 
     /// Subscribes. Afterwards `last` is where a next subscription has to begin so that nothing is missed.
@@ -37,7 +37,8 @@ struct EventCursor {
         last = last ?? result.lastSeq
     }
 
-    /// The daemon dropped events because they were read too slowly: what was delivered ends with `overflow`.
+    /// Subscribes again after the daemon dropped events because they were read too slowly: the delivered ones end with
+    /// `overflow`.
     mutating func resubscribe(after overflow: EventMessage, _ daemon: DaemonSession) throws(CommandFailure) {
         last = overflow.body["last_seq"]?.integerValue ?? last
         try subscribe(daemon)

@@ -3,10 +3,10 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Prints events as they come, one line each, over restarts of the daemon.
+/// Prints arriving events, one line each, over restarts of the daemon.
 struct EventStream {
     let options: ConnectionOptions
-    /// True if events are printed as the JSON they came as.
+    /// True if events are printed as unchanged JSON.
     let isRaw: Bool
     /// The types of events; nil is all of them but progress.
     var types: [EventName]?
@@ -25,7 +25,7 @@ struct EventStream {
     /// The time between two checks of a pipe's other end while nothing happens.
     private static let glance = Duration.seconds(1)
 
-    /// Returns by an error, or when the reader of standard output has gone; Ctrl-C is `.interrupted`.
+    /// Returns by an error, or when the reader of standard output has closed; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
         var cursor = EventCursor(types: wanted, tasks: tasks, since: since)
@@ -51,7 +51,7 @@ struct EventStream {
         }
     }
 
-    /// Prints what happened after `since` until now.
+    /// Prints the events after `since` until now.
     func readAll() throws(CommandFailure) {
         let daemon = try DaemonSession.open(options.instance())
         var params = EventsSince.Params(seq: since ?? 0)

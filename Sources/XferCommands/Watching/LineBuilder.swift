@@ -7,8 +7,8 @@ struct Glyphs: Hashable, Sendable {
     var horizontal: String { usesUnicode ? "─" : "-" }
     var vertically: String { usesUnicode ? "↑↓" : "up/down" }
 
-    /// Text from outside, harmless, and in characters that the terminal has: others become question marks as wide as
-    /// they were.
+    /// Text from outside, harmless, and in characters that the terminal has: others become question marks of the same
+    /// width.
     func text(_ text: String) -> String {
         let safe = SafeText.sanitised(text)
         guard !usesUnicode, !safe.utf8.allSatisfy({ $0 < 0x80 }) else { return safe }
@@ -19,7 +19,7 @@ struct Glyphs: Hashable, Sendable {
     }
 }
 
-/// One row of a screen that is put together from pieces and never becomes wider than it may be.
+/// One row of a screen that is composed of pieces and never becomes wider than it may be.
 struct LineBuilder: Sendable {
     let width: Int
     let style: Style
@@ -42,7 +42,7 @@ struct LineBuilder: Sendable {
     }
 
     /// Appends text if all of it fits.
-    /// - Returns: whether it did.
+    /// - Returns: true if it did.
     @discardableResult
     mutating func appendWhole(_ piece: String, _ attribute: Style.Attribute? = nil) -> Bool {
         guard TextWidth.columns(of: piece) <= room else { return false }

@@ -24,7 +24,7 @@ struct QueueWatcher {
     /// each second.
     private var events: [EventMessage] = []
 
-    /// Least time between two frames.
+    /// The shortest time between two frames.
     private static let frameInterval = Duration.milliseconds(50)
     /// The interval between attempts to reach a daemon that is away.
     private static let searchInterval = Duration.milliseconds(250)
@@ -57,7 +57,7 @@ struct QueueWatcher {
     private mutating func step() -> Bool {
         let now = Readiness.now
         if now >= nextFrame { takeEvents() }
-        if let nextSearch { if now >= nextSearch { search() } } else { ask(at: now) }
+        if let nextSearch { if now >= nextSearch { search() } } else { sendRequests(at: now) }
         noticeSilence(at: now)
         if needsFrame && now >= nextFrame { draw(at: now) }
         let occurrence =
@@ -137,7 +137,7 @@ struct QueueWatcher {
 
     // MARK: The daemon
 
-    private mutating func ask(at now: ContinuousClock.Instant) {
+    private mutating func sendRequests(at now: ContinuousClock.Instant) {
         model.size = terminal.size
         for request in model.requests(at: now) where nextSearch == nil { send(request) }
     }

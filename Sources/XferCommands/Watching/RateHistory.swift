@@ -1,6 +1,6 @@
 import XferModel
 
-/// Rates of the last minutes, one a second. A value: fed with what the daemon says.
+/// Rates of the last minutes, one a second. A value: it gets the daemon's figures.
 struct RateHistory: Sendable {
     /// Bytes per second, oldest first.
     private(set) var rates: [Int64] = []

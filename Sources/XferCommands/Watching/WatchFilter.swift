@@ -22,7 +22,7 @@ struct WatchFilter: Hashable, Sendable {
 
     var isEmpty: Bool { words.isEmpty && states == nil }
 
-    /// True if the daemon's lists hold other tasks than those that match.
+    /// True if the daemon's lists contain other tasks than those that match.
     var isSearch: Bool { !words.isEmpty }
 
     func matches(_ task: WatchTask) -> Bool {
@@ -38,7 +38,7 @@ struct WatchFilter: Hashable, Sendable {
 
 /// A task as the live view lists it.
 struct WatchTask: Hashable, Sendable {
-    /// Its name is the label, if the task has one.
+    /// The summary; its name is the label, if the task has one.
     var summary: TaskSummary
     var fileName = ""
     /// The host of its URL; empty if there is none.

@@ -3,7 +3,7 @@ import XferProtocol
 
 /// The parts of the live view's list, from the top.
 enum WatchSection: Int, CaseIterable, Sendable {
-    case running, queued, waiting, held, ended
+    case running, queued, waiting, paused, ended
 
     /// Creates the section that lists tasks in this state; unknown states come last.
     init(of state: String) {
@@ -16,7 +16,7 @@ enum WatchSection: Int, CaseIterable, Sendable {
         case .running: [.running]
         case .queued: [.queued]
         case .waiting: [.waiting]
-        case .held: [.paused, .staged]
+        case .paused: [.paused, .staged]
         case .ended: [.completed, .failed, .cancelled]
         }
     }
@@ -24,7 +24,7 @@ enum WatchSection: Int, CaseIterable, Sendable {
     /// The text of the row in place of tasks that are not loaded.
     var words: String {
         switch self {
-        case .held: "paused or staged"
+        case .paused: "paused or staged"
         default: "\(self)"
         }
     }
@@ -41,7 +41,7 @@ enum WatchSection: Int, CaseIterable, Sendable {
 /// A row of the live view's list.
 enum WatchRow: Hashable, Sendable {
     case task(WatchTask)
-    /// Stands for tasks that are not loaded; nil when their number is unknown.
+    /// A row in place of tasks that are not loaded; nil when their number is unknown.
     case more(WatchSection, Int64?)
 
     var id: Int64? { if case .task(let task) = self { task.id } else { nil } }
@@ -204,7 +204,7 @@ struct WatchList: Sendable {
     // MARK: Events
 
     /// Applies an event to the task it is about.
-    /// - Returns: whether a new listing is needed.
+    /// - Returns: true if a new listing is needed.
     mutating func onEvent(_ event: EventMessage) -> Bool {
         let isProgress = event.type == .known(.progress)
         guard let id = event.taskID?.rawValue else { return !isProgress }

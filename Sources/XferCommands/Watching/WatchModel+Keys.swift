@@ -18,7 +18,7 @@ extension WatchModel {
 
     // MARK: Moving
 
-    /// - Returns: whether the key moves something.
+    /// - Returns: true if the key moves something.
     private mutating func onMovement(_ key: Key) -> Bool {
         let page = max(1, layout.listRows - 1)
         switch key {
@@ -34,7 +34,7 @@ extension WatchModel {
     }
 
     /// Pages go through the details while they are open.
-    /// - Returns: whether they are.
+    /// - Returns: true if they are.
     private mutating func scrollPane(by distance: Int) -> Bool {
         guard let pane else { return false }
         let last = max(0, WatchDetails(pane, columns: layout.paneColumns).count - layout.paneRows)
@@ -87,9 +87,9 @@ extension WatchModel {
         return .send(.act(task.state == .paused ? .resume : .pause, task.id))
     }
 
-    private mutating func refusesEnded(_ task: WatchTask, _ deed: String) -> Bool {
+    private mutating func refusesEnded(_ task: WatchTask, _ effect: String) -> Bool {
         guard task.summary.isTerminal else { return false }
-        message = WatchMessage("not \(deed): #\(task.id) is \(task.summary.state)", isRefusal: true)
+        message = WatchMessage("not \(effect): #\(task.id) is \(task.summary.state)", isRefusal: true)
         return true
     }
 
@@ -160,7 +160,7 @@ extension WatchModel {
         return nil
     }
 
-    /// Each letter filters at once; Escape goes back.
+    /// Handles a key in the filter: each letter filters at once; Escape restores the former filter.
     private mutating func editFilter(_ line: inout TypedLine, _ key: Key, _ before: String) {
         switch key {
         case .enter: prompt = nil
@@ -179,13 +179,13 @@ extension WatchModel {
 
 /// The description of the keys, on a screen of its own.
 enum WatchHelp {
-    private static let entries: [(keys: String, deed: String)] = [
+    private static let entries: [(keys: String, effect: String)] = [
         ("Up Down, k j", "select a task"),
         ("PgUp PgDn", "move by a page"),
         ("Home End, g G", "first and last task"),
         ("Space", "pause the selected task, or resume it"),
         ("c", "cancel it, after a question"),
-        ("r", "try again: a failed task, or a waiting one now"),
+        ("r", "retry: a failed task, or a waiting one now"),
         ("t b", "start it first or last among those of its host"),
         ("l", "limit its rate"),
         ("L", "limit the rate of all transfers together"),
@@ -193,16 +193,16 @@ enum WatchHelp {
         ("/", "show only tasks with these words in id, name, label, host, state or reason"),
         ("Esc", "close the details, or end the filter"),
         ("?, h", "this help"),
-        ("q", "quit; the transfers go on"),
+        ("q", "quit; the transfers continue"),
         ("Ctrl-Z", "suspend"),
     ]
 
-    /// Keys and what they do, wrapped.
+    /// Keys and their effects, wrapped.
     static func lines(columns: Int) -> [(keys: String, text: String)] {
         let width = 16
         var lines: [(keys: String, text: String)] = [("", "")]
         for entry in entries {
-            let parts = WatchDetails.wrapped(entry.deed, to: max(8, columns - width - 2))
+            let parts = WatchDetails.wrapped(entry.effect, to: max(8, columns - width - 2))
             for (index, part) in parts.enumerated() {
                 lines.append((TextWidth.padded(index == 0 ? entry.keys : "", to: width), part))
             }

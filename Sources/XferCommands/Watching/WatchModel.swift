@@ -35,17 +35,17 @@ struct WatchModel: Sendable {
 
     // What has been asked for.
     private var isSubscribed = false
-    private var pagesAsked: Set<WatchSection> = []
-    /// Sections whose last page was refused: they are not urgent any more.
+    private var pagesRequested: Set<WatchSection> = []
+    /// Sections whose last page was refused: they are no longer urgent.
     private var pagesRefused: Set<WatchSection> = []
-    private var statsAsked = false
-    private var detailsAsked = false
+    private var statsRequested = false
+    private var detailsRequested = false
     private var statsGeneration = -1
     private var nextStats: ContinuousClock.Instant?
     private var nextPages: [WatchSection: ContinuousClock.Instant] = [:]
     private var nextDetails: ContinuousClock.Instant?
 
-    /// Least time between two listings of the same.
+    /// The shortest time between two listings of the same.
     static let interval = Duration.seconds(1)
 
     init(size: Terminal.Size = Terminal.Size(columns: 80, rows: 24)) { self.size = size }
@@ -54,8 +54,8 @@ struct WatchModel: Sendable {
 
     var filter: WatchFilter { list.filter }
 
-    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share
-    /// several times.
+    /// Bytes per second over all tasks by the daemon's count: the tasks' own rates would count shared bytes several
+    /// times.
     var rate: Int64 {
         guard let stats else { return list.running.map(\.summary.rate).saturatedSum }
         return stats.rates.received.addingSaturated(stats.rates.sent)
@@ -84,19 +84,19 @@ struct WatchModel: Sendable {
             isSubscribed = true
             requests.append(.subscribe)
         }
-        if !statsAsked, wantsStats, isDue(nextStats, now) {
-            statsAsked = true
+        if !statsRequested, wantsStats, isDue(nextStats, now) {
+            statsRequested = true
             statsGeneration = list.generation
             nextStats = now + Self.interval
             requests.append(isGuest ? .status : .stats)
         }
         for (key, isUrgent) in outdated where isUrgent || isDue(nextPages[key.section], now) {
-            pagesAsked.insert(key.section)
+            pagesRequested.insert(key.section)
             nextPages[key.section] = now + interval(of: key.section)
             requests.append(.page(key, generation: list.generation))
         }
         if let id = selected?.id, wantsDetails, pane?.id != id || isDue(nextDetails, now) {
-            detailsAsked = true
+            detailsRequested = true
             nextDetails = now + Self.interval
             requests.append(.details(id))
         }
@@ -106,7 +106,7 @@ struct WatchModel: Sendable {
     /// The time to request or draw again without an event; nil while nothing changes.
     func wakeUp(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         var times: [ContinuousClock.Instant] = []
-        if !statsAsked, wantsStats { times.append(nextStats ?? now) }
+        if !statsRequested, wantsStats { times.append(nextStats ?? now) }
         times += outdated.map { $0.isUrgent ? now : nextPages[$0.key.section] ?? now }
         if wantsDetails { times.append(nextDetails ?? now) }
         if hasCountdown { times.append(now + .seconds(1)) }
@@ -118,7 +118,7 @@ struct WatchModel: Sendable {
     }
 
     private var wantsDetails: Bool {
-        guard let pane, !detailsAsked, let selected else { return false }
+        guard let pane, !detailsRequested, let selected else { return false }
         return pane.id != selected.id || pane.generation < list.generation || selected.summary.isRunning
     }
 
@@ -131,11 +131,12 @@ struct WatchModel: Sendable {
             guard case .more(let section, _) = row, index >= cursor || filter.isSearch else { return nil }
             return section
         }
-        return list.outdated(visible: ids, more: Set(more)).filter { !pagesAsked.contains($0.key.section) }
+        return list.outdated(visible: ids, more: Set(more)).filter { !pagesRequested.contains($0.key.section) }
             .map { ($0.key, $0.isUrgent && !pagesRefused.contains($0.key.section)) }
     }
 
-    /// A search reads many pages, and all of them when the first one shifts: the more there are, the longer they hold.
+    /// The time for which pages are valid. A search reads many pages, and all of them when the first one shifts: the
+    /// more there are, the longer they are valid.
     private func interval(of section: WatchSection) -> Duration {
         filter.isSearch ? Self.interval + .milliseconds(100) * list.pageCount(section) : Self.interval
     }
@@ -148,12 +149,12 @@ struct WatchModel: Sendable {
 
     /// Requests everything again for a new connection. It may lead to a restarted daemon.
     mutating func onConnection() {
-        (isSubscribed, statsAsked, detailsAsked, pagesAsked) = (false, false, false, [])
-        askAgain()
+        (isSubscribed, statsRequested, detailsRequested, pagesRequested) = (false, false, false, [])
+        requestAgain()
     }
 
     /// Requests lists and counts at once, because they have changed.
-    mutating func askAgain() {
+    mutating func requestAgain() {
         list.invalidate()
         (nextStats, nextPages, nextDetails) = (nil, [:], nil)
     }
@@ -177,9 +178,9 @@ struct WatchModel: Sendable {
 
     mutating func onAnswer(_ answer: WatchAnswer, to request: WatchRequest, at now: ContinuousClock.Instant) {
         switch request {
-        case .stats, .status: statsAsked = false
-        case .page(let key, _): pagesAsked.remove(key.section)
-        case .details: detailsAsked = false
+        case .stats, .status: statsRequested = false
+        case .page(let key, _): pagesRequested.remove(key.section)
+        case .details: detailsRequested = false
         default: break
         }
         switch (answer, request) {
@@ -194,16 +195,16 @@ struct WatchModel: Sendable {
             list.onPage(key, tasks, next: next, generation: generation)
         case (.details(let record), _): showDetails(record)
         case (.refused(let reason, let code), _): onRefusal(reason, code, of: request)
-        case (.acted(let result), .act(let deed, let id)):
-            message = WatchMessage(result, deed, id)
-            askAgain()
+        case (.acted(let result), .act(let verb, let id)):
+            message = WatchMessage(result, verb, id)
+            requestAgain()
         case (.limited, .limitTask(let id, let rate, _)):
             message = WatchMessage("limit of #\(id): \(ByteText.limit(rate))", isRefusal: false)
-            askAgain()
+            requestAgain()
         case (.limited, .limitAll(let rate)):
             let text = rate.map(ByteText.limit) ?? "as configured"
             message = WatchMessage("limit of all transfers: \(text)", isRefusal: false)
-            askAgain()
+            requestAgain()
         default: break
         }
         totals.update(list.running, isIdle: !isMoving && counts?.queued == 0)
@@ -290,7 +291,7 @@ struct WatchModel: Sendable {
             cursor = index
             // What comes above it does not move it on the screen.
             if !isAtTop { top = max(0, top + cursor - before) }
-        } else if selected == nil || (pagesAsked.isEmpty && outdated.isEmpty) {
+        } else if selected == nil || (pagesRequested.isEmpty && outdated.isEmpty) {
             // It is not only on its way from one section to another: its neighbour takes its place.
             selected = nil
             select(near: cursor, towards: 1)

@@ -19,14 +19,14 @@ struct WatchTotals: Hashable, Sendable {
 
     var fraction: Double? { total > 0 ? Double(done) / Double(total) : nil }
 
-    /// Seconds until the running tasks are done at this rate; nil when that cannot be said.
+    /// Seconds until the running tasks are done at this rate; nil when that is unknown.
     func timeLeft(rate: Int64) -> Int64? {
         let left = running.total.subtractingSaturated(running.done)
         return rate > 0 && left > 0 ? left / rate : nil
     }
 
-    /// Takes the running tasks as they are now.
-    /// - Parameter isIdle: whether nothing runs or may start.
+    /// Applies the present running tasks.
+    /// - Parameter isIdle: true if nothing runs or may start.
     mutating func update(_ tasks: [WatchTask], isIdle: Bool) {
         if isIdle { isOver = true }
         if isOver, !tasks.isEmpty { (completed, isOver) = (Amount(), false) }
@@ -41,7 +41,7 @@ struct WatchTotals: Hashable, Sendable {
         }
     }
 
-    /// A completion is counted before the list forgets that the task ran.
+    /// Applies an event. A completion is counted before the list removes the task's running state.
     mutating func onEvent(_ event: EventMessage, _ list: WatchList) {
         guard event.type == .known(.durable(.taskCompleted)), let id = event.taskID?.rawValue,
             let size = event.value("size", Int64.self), let task = list.running.first(where: { $0.id == id })
@@ -69,11 +69,11 @@ struct WatchPane: Hashable, Sendable {
 enum WatchPrompt: Hashable, Sendable {
     /// True if to cancel this task.
     case cancel(Int64, name: String)
-    /// Bytes per second of one task.
+    /// The rate of one task in bytes per second.
     case limitTask(Int64, isUpload: Bool, TypedLine)
-    /// Bytes per second of all.
+    /// The rate of all tasks in bytes per second.
     case limitAll(TypedLine)
-    /// - Parameter before: what holds again after Escape.
+    /// - Parameter before: the filter that applies again after Escape.
     case filter(TypedLine, before: String)
 }
 
@@ -87,7 +87,7 @@ struct WatchMessage: Hashable, Sendable {
         self.isRefusal = isRefusal
     }
 
-    init(_ result: SelectionResult, _ deed: WatchDeed, _ id: Int64) {
+    init(_ result: SelectionResult, _ deed: WatchVerb, _ id: Int64) {
         guard case .ids(let listed) = result else {
             self.init("\(deed.past): #\(id)", isRefusal: false)
             return

@@ -12,15 +12,15 @@ enum WatchRequest: Hashable, Sendable {
     /// - Parameter generation: the list's generation at the time of the request.
     case page(WatchPageKey, generation: Int)
     case details(Int64)
-    case act(WatchDeed, Int64)
-    /// 0 is unlimited; of an upload what is sent.
+    case act(WatchVerb, Int64)
+    /// The rate of a task; 0 is unlimited; for an upload the rate of sending.
     case limitTask(Int64, rate: Int64, isUpload: Bool)
     /// The limit of all transfers together; nil is the configured one.
     case limitAll(rate: Int64?)
 }
 
 /// An action on the selected task.
-enum WatchDeed: Hashable, Sendable {
+enum WatchVerb: Hashable, Sendable {
     case pause, resume, cancel, retry, moveToTop, moveToBottom
 
     /// Past participle, for "paused #3".
@@ -52,7 +52,7 @@ enum WatchAnswer: Sendable {
 extension WatchRequest {
     /// The number of tasks in one request.
     static let pageSize = 100
-    /// The same while a search reads what it does not show.
+    /// The number of tasks in one request while a search reads tasks that it does not show.
     static let searchPageSize = 500
 
     private static let columns = TaskColumns((TaskSummary.columns?.names ?? []) + ["finished_at", "transfer"])
@@ -64,8 +64,8 @@ extension WatchRequest {
         case .status: DaemonStatus.name
         case .page: TaskList.name
         case .details: TaskGet.name
-        case .act(let deed, _):
-            switch deed {
+        case .act(let verb, _):
+            switch verb {
             case .pause: TaskPause.name
             case .resume: TaskResume.name
             case .cancel: TaskCancel.name

@@ -211,7 +211,7 @@ struct WatchHead: Sendable {
     }
 }
 
-/// The last line: what is typed, what the last key led to, or the keys.
+/// The last line: the typed text, the message about the last key, or the keys.
 struct WatchFooter: Sendable {
     let screen: WatchScreen
     let width: Int
@@ -255,7 +255,7 @@ struct WatchFooter: Sendable {
         }
     }
 
-    /// The end of what is typed is always seen.
+    /// Appends the typed text, whose end is always visible.
     private func append(_ typed: TypedLine, after name: String, hint: String, to line: inout LineBuilder) {
         line.append(name, .yellow)
         var text = screen.glyphs.text(typed.text)
@@ -266,9 +266,9 @@ struct WatchFooter: Sendable {
     }
 
     private func appendKeys(to line: inout LineBuilder) {
-        guard screen.readsKeys else { return line.append("Ctrl-C quits; the transfers go on", .dim) }
+        guard screen.readsKeys else { return line.append("Ctrl-C quits; the transfers continue", .dim) }
         // In the order of the line, with what is left out first where there is little room.
-        let keys: [(key: String, deed: String, rank: Int)] = [
+        let keys: [(key: String, effect: String, rank: Int)] = [
             (screen.glyphs.vertically, "select", 8), ("space", "pause", 2), ("c", "cancel", 3), ("r", "retry", 5),
             ("t/b", "top/bottom", 9), ("l", "limit", 7), ("/", "filter", 6), ("o", "details", 4), ("?", "help", 1),
             ("q", "quit", 0),
@@ -276,7 +276,7 @@ struct WatchFooter: Sendable {
         var shown: Set<Int> = []
         var used = -2
         for (index, entry) in keys.enumerated().sorted(by: { $0.element.rank < $1.element.rank }) {
-            let columns = TextWidth.columns(of: entry.key) + entry.deed.count + 3
+            let columns = TextWidth.columns(of: entry.key) + entry.effect.count + 3
             guard used + columns <= line.room else { break }
             used += columns
             shown.insert(index)
@@ -284,7 +284,7 @@ struct WatchFooter: Sendable {
         for (index, entry) in keys.enumerated() where shown.contains(index) {
             if line.room < width { line.append("  ") }
             line.append(entry.key, .bold)
-            line.append(" " + entry.deed, .dim)
+            line.append(" " + entry.effect, .dim)
         }
     }
 }

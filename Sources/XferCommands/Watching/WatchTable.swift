@@ -5,12 +5,12 @@ struct WatchTable: Sendable {
     let screen: WatchScreen
     let width: Int
 
-    /// From here on states are written out and figures have room.
+    /// True from the width on at which states are written out and figures have room.
     private var isWide: Bool { width >= 60 }
 
     private var stateWidth: Int { isWide ? 9 : 6 }
 
-    /// Exactly as many lines as the layout gives it.
+    /// Exactly as many lines as the layout has.
     func lines(_ model: WatchModel) -> [LiveRegion.Line] {
         let idWidth = idWidth(model)
         let rows = model.visible.map { row in
@@ -107,7 +107,7 @@ struct WatchTable: Sendable {
         return TextWidth.padded(TextWidth.fitted(text, to: 6, ellipsis: "."), to: 6, alignment: .right)
     }
 
-    /// Why a task is as it is; nil where its state says all.
+    /// The explanation of a task's state; nil if the state alone is clear.
     func note(_ task: WatchTask) -> String? {
         let summary = task.summary
         let amount = summary.total.map { "\(ByteText.size(summary.received)) of \(ByteText.size($0))" }
@@ -127,7 +127,7 @@ struct WatchTable: Sendable {
         }
     }
 
-    /// At most six columns.
+    /// A state's name of at most six columns.
     static func shortState(_ state: String) -> String {
         switch TaskState(rawValue: state) {
         case .running: "run"

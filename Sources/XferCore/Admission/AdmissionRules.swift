@@ -15,7 +15,7 @@ public import XferModel
 public struct AdmissionRules: Sendable, Hashable {
     public let lists: AdmissionLists
 
-    /// Without lists everything may be loaded.
+    /// Without lists every URL is admitted.
     public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
 
     /// Why the host must not be contacted, judged by its name or its literal address; nil when it may be.
@@ -89,7 +89,7 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch cause {
         case .deniedHost(let pattern): "\(subject) is denied: it matches \(pattern) of network.deny_hosts"
-        case .deniedAddress(let block): "\(subject) is denied: it lies in \(block) of network.deny_addresses"
+        case .deniedAddress(let block): "\(subject) is denied: it is in \(block) of network.deny_addresses"
         case .ownListener(let port):
             "\(subject) is denied: the daemon itself listens there, at port \(port), and tasks must not call it"
         case .notAllowed: "\(subject) is not among the hosts that network.allow_hosts allows"

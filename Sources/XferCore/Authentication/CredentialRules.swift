@@ -3,7 +3,7 @@ public import XferModel
 /// Checks a credential before it is stored, and its secret after it has been read.
 public enum CredentialRules {
     /// The kind of server that receives the credential.
-    public enum Audience: Sendable {
+    public enum Recipient: Sendable {
         case origin
         case proxy
     }
@@ -13,18 +13,18 @@ public enum CredentialRules {
     /// - Parameter isOperator: only operators may refer to files and variables. The service reads them with its own
     ///   rights, so a guest could have any of them sent to a server of its choice.
     public static func check(
-        _ credential: Credential, for audience: Audience = .origin, isOperator: Bool
+        _ credential: Credential, for recipient: Recipient = .origin, isOperator: Bool
     ) throws(CredentialFault) {
         if !isOperator, credential.secret.isReference {
-            throw CredentialFault("secret", "only operators may name a file or a variable", isPermission: true)
+            throw CredentialFault("secret", "only operators may refer to a file or a variable", isPermission: true)
         }
         let hasUser = !credential.user.isEmpty
         switch credential.scheme {
         case .basic where credential.user.contains(":"), .netrc where credential.user.contains(":"):
-            throw CredentialFault("user", "a user name with a colon cannot be told from its password (RFC 7617)")
+            throw CredentialFault("user", "a user name with a colon cannot be separated from its password (RFC 7617)")
         case .digest where !hasUser:
             throw CredentialFault("user", "is missing")
-        case .negotiate where audience == .origin:
+        case .negotiate where recipient == .origin:
             throw CredentialFault("scheme", "is for proxies only")
         case .negotiate where !isOperator:
             throw CredentialFault(
@@ -39,7 +39,7 @@ public enum CredentialRules {
         case .basic, .digest, .bearer, .netrc, .negotiate:
             break
         }
-        if audience == .proxy, ![.basic, .digest, .negotiate].contains(credential.scheme) {
+        if recipient == .proxy, ![.basic, .digest, .negotiate].contains(credential.scheme) {
             throw CredentialFault("scheme", "a proxy takes basic, digest or negotiate")
         }
         if !isOneLine(credential.user) { throw CredentialFault("user", "contains a line break or NUL") }

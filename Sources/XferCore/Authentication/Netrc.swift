@@ -27,22 +27,22 @@ public struct Netrc: Sendable {
     /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing
     /// counts.
     public init(_ text: String) {
-        var words = Words(text)
-        while let word = words.next() {
+        var tokens = Tokens(text)
+        while let word = tokens.next() {
             switch word.lowercased() {
-            case "machine": entries.append(Entry(machine: words.value()?.lowercased() ?? ""))
+            case "machine": entries.append(Entry(machine: tokens.value()?.lowercased() ?? ""))
             case "default": entries.append(Entry())
             case "login":
-                if let user = words.value(), !entries.isEmpty { entries[entries.count - 1].user = user }
+                if let user = tokens.value(), !entries.isEmpty { entries[entries.count - 1].user = user }
             case "password":
-                if let password = words.value(), !entries.isEmpty { entries[entries.count - 1].password = password }
-            case "account": _ = words.value()
-            case "macdef": words.skipMacro()
+                if let password = tokens.value(), !entries.isEmpty { entries[entries.count - 1].password = password }
+            case "account": _ = tokens.value()
+            case "macdef": tokens.skipMacro()
             default: break
             }
         }
         // What it began is not complete.
-        if words.isUnclosed { _ = entries.popLast() }
+        if tokens.isUnclosed { _ = entries.popLast() }
     }
 
     /// The login for a host, else that of a `default` entry.
@@ -74,7 +74,7 @@ public struct Netrc: Sendable {
     }
 
     /// Splits the text into tokens.
-    private struct Words {
+    private struct Tokens {
         private var rest: Substring
         private(set) var isUnclosed = false
 

@@ -65,14 +65,14 @@ public struct ProxyChallenge: Hashable, Sendable {
         return accepts("Negotiate") ? .proxyNegotiate : .proxyLoginUnsupported
     }
 
-    /// The failure of a request that the proxy did not let through.
+    /// The failure of a request that the proxy refused.
     ///
     /// - Parameter status: the proxy's status; nil for a SOCKS proxy.
     public func failure(of proxy: String, status: Int?, host: String, curlCode: Int32? = nil) -> TransferError {
         let answer = status.map { "answered \($0): it " } ?? ""
         let offer = schemes.isEmpty ? "" : " (it accepts \(schemes.joined(separator: ", ")))"
         return TransferError(
-            .authFailed, "the proxy \(proxy) \(answer)wants other credentials\(offer)", httpStatus: status,
+            .authFailed, "the proxy \(proxy) \(answer)requires other credentials\(offer)", httpStatus: status,
             curlCode: curlCode, host: host, cause: cause, proxy: proxy)
     }
 }

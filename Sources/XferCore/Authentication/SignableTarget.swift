@@ -1,8 +1,8 @@
-/// A request target as AWS Signature Version 4 wants it in its canonical form, so that what libcurl signs, which is
-/// what it sends, is what the server computes.
+/// A request target in the canonical form that AWS Signature Version 4 requires, so that libcurl signs and sends the
+/// same text that the server computes.
 ///
-/// libcurl 7.88 signs path and query as they stand; the server decodes them, encodes them again with its own set, and
-/// sorts the query.
+/// libcurl 7.88 signs path and query unchanged; the server decodes them, encodes them again with its own set, and sorts
+/// the query.
 public enum SignableTarget {
     /// The same path and query: every octet but RFC 3986's unreserved ones and the path's `/` encoded with upper-case
     /// digits, parameters sorted by name and then value, each with its `=`. A `+` in the query is a space, as servers

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// A limit that lets a chunk through, goes into debt for it, and says when the debt is paid.
+/// A limit that admits a chunk, records a debt for it, and reports when the debt is paid.
 ///
-/// It starts empty, so there is no initial burst, and saves at most `burst` for what the timer was late.
+/// It starts empty, so there is no initial burst, and saves at most `burst`, for timers that are late.
 public struct TokenBucket: Hashable, Sendable {
     /// Bytes per second, at least 1.
     public private(set) var rate: Int64
@@ -10,7 +10,7 @@ public struct TokenBucket: Hashable, Sendable {
     private var balance: Double = 0
     private var updated: MonotonicInstant
 
-    /// Seconds of unused rate that can be saved: what timers of one millisecond and a busy loop cost.
+    /// Seconds of unused rate that can be saved: the delays of timers of one millisecond and of a busy loop.
     private static let burst = 0.05
     /// Seconds of debt that are not worth a pause: keeps fast limits from pausing at each chunk.
     private static let patience = 0.02
@@ -27,7 +27,7 @@ public struct TokenBucket: Hashable, Sendable {
         self.rate = max(1, rate)
     }
 
-    /// Takes the bytes and says until when to take no more; nil when more may come at once.
+    /// Takes the bytes. Returns the time until which no more may be taken; nil when more may be taken at once.
     public mutating func spend(_ count: Int, now: MonotonicInstant) -> MonotonicInstant? {
         refill(now)
         balance -= Double(count)

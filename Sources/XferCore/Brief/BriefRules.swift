@@ -43,7 +43,7 @@ public enum BriefRules {
             && !request.caching.policy.usesCache && !request.caching.stores
     }
 
-    /// True if the received body may be published at once: the whole of it came, as the only answer to the request.
+    /// True if the received body may be published at once: it is the whole, received as the only answer to the request.
     public static func isWhole(_ head: ResponseHead, of length: Int64) -> Bool {
         head.status == 200 && head.contentLength == length
     }

@@ -1,12 +1,12 @@
 public import XferModel
 
-/// The key of a kept response. A request with the same key may use the response if the fields that `Vary` names are
+/// The key of a cached response. A request with the same key may use the response if the fields that `Vary` lists are
 /// equal, too.
 ///
-/// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller
-/// at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when the
-/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of
-/// the database, as `CoalesceKey`.
+/// It is made of the URL, or a rule's form of it, and of everything that decides whether the response is for this
+/// caller at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when
+/// the response is used), the allowed redirects, and the rules for connections. Like `CoalesceKey`, it is a digest with
+/// a key of the database.
 public struct CacheKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
@@ -28,8 +28,8 @@ public struct CacheKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Changes with what a key is made of, so that kept keys of another form match nothing. Under form 1, an
-    /// unrequested partial response may have been kept as the whole.
+    /// The form of keys. It changes with the contents of a key, so that stored keys of another form match nothing.
+    /// Under form 1, an unrequested partial response may have been stored as the whole.
     private static let form = "cache key 2"
 }
 
@@ -59,7 +59,7 @@ public enum Variant {
     /// Why the response cannot be matched to any request; nil when it can.
     static func refusal(of head: ResponseHead, usesCookies: Bool) -> String? {
         let names = names(in: head)
-        if names.contains("*") { return "the server does not say by what it varies (Vary: *)" }
+        if names.contains("*") { return "the server does not state the fields by which it varies (Vary: *)" }
         // The cookies of the jar are not known here.
         if usesCookies, names.contains("cookie") { return "it varies with cookies, which change" }
         return nil

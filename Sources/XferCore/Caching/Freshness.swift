@@ -9,7 +9,7 @@ public struct Freshness: Hashable, Sendable {
         case explicit
         /// A tenth of the time since it was last modified (§4.2.2).
         case heuristic
-        /// No lifetime: the response gives none, or it came through a redirect.
+        /// No lifetime: the response states none, or it was reached through a redirect.
         case none
     }
 
@@ -65,7 +65,7 @@ public struct Freshness: Hashable, Sendable {
         return words[0].hasSuffix(",") && words.dropFirst().allSatisfy { !$0.isEmpty && !$0.contains(",") }
     }
 
-    /// Without a `Date` the response is taken to be of when it came (RFC 9110 §6.6.1).
+    /// The response's date. Without a `Date` it is the time of receipt (RFC 9110 §6.6.1).
     private static func date(of head: ResponseHead, _ response: StoredResponse) -> Timestamp {
         head.date.flatMap(HTTPDate.parse) ?? response.responseTime
     }
@@ -76,12 +76,12 @@ public struct Freshness: Hashable, Sendable {
         guard now >= response.responseTime, response.responseTime >= response.requestTime else { return nil }
         let apparent = max(.zero, date(of: head, response).duration(to: response.responseTime))
         let delay = response.requestTime.duration(to: response.responseTime)
-        let corrected = told(by: head) + delay
+        let corrected = reported(by: head) + delay
         return max(apparent, corrected) + response.responseTime.duration(to: now)
     }
 
     /// The `Age` field: the first of several values, zero for an invalid one (§5.1).
-    private static func told(by head: ResponseHead) -> Duration {
+    private static func reported(by head: ResponseHead) -> Duration {
         let first = head.fields.firstValue(named: "Age")?.split(separator: ",").first
         let text = first.map { $0.filter { $0 != " " && $0 != "\t" } }
         return .seconds(text.flatMap(CacheDirectives.seconds) ?? 0)
@@ -96,7 +96,7 @@ enum Heuristics {
 }
 
 extension StoredResponse {
-    /// Status and fields as they are kept.
+    /// The stored status and fields.
     public var head: ResponseHead { ResponseHead(status: status, fields: fields) }
 
     /// The head to serve from the cache now: with its age (§5.1).

@@ -3,10 +3,10 @@ public import XferModel
 /// The rules that decide which responses are cached, and which parts of them (RFC 9111 §3). The cache is private:
 /// `private` and `Authorization` are no obstacles.
 public enum Storability {
-    /// Why a complete response is not kept; nil when it may be.
+    /// The reason why a complete response is not cached; nil when it may be.
     ///
     /// - Parameters:
-    ///   - fields: what the request was sent with.
+    ///   - fields: the fields that the request was sent with.
     ///   - head: of the final response.
     public static func refusal(
         of request: TransferRequest, sent fields: [HeaderField], answeredBy head: ResponseHead
@@ -54,7 +54,7 @@ public enum Storability {
     /// response. Nil when the parts were not combined in this way.
     ///
     /// - Parameter isCombined: true if this service requested the parts and combined them. An unrequested part is never
-    ///   taken for the whole, whatever its head says.
+    ///   taken for the whole, whatever its head states.
     public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
         guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }

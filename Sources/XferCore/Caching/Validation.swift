@@ -49,10 +49,10 @@ public enum Validation {
 
 /// The cached responses that a request invalidates, because it may have changed its resource (RFC 9111 §4.4).
 public enum Invalidation {
-    /// URLs whose kept responses are dropped after this answer; none when the request is safe or failed.
+    /// URLs whose cached responses are dropped after this answer; none when the request is safe or failed.
     ///
     /// - Parameters:
-    ///   - url: the URL that the answer came from.
+    ///   - url: the URL that answered.
     ///   - named: the URLs in `Location` and `Content-Location`; only those of the URL's origin count.
     public static func targets(
         of method: HTTPMethod, url: HTTPURL, status: Int, named: [HTTPURL]

@@ -7,7 +7,7 @@ extension BandwidthSchedule {
         entry(wallClock: zone.wallClock(at: time.wholeSecond))?.limits
     }
 
-    /// The first instant after `time` at which other limits hold; nil when there is none.
+    /// The first instant after `time` at which other limits apply; nil when there is none.
     public func nextChange(after time: Timestamp, in zone: TimeZoneRules) -> Timestamp? {
         let now = time.wholeSecond
         guard let current = entry(wallClock: zone.wallClock(at: now)), entries.count > 1 else { return nil }

@@ -34,7 +34,7 @@ public struct RetentionClock: Hashable, Sendable {
 
     public var isTrusted: Bool { remaining <= .zero }
 
-    /// Trusts the clock as it is, since no earlier reading exists.
+    /// Trusts the present clock, since no earlier reading exists.
     public init(_ first: ClockReading) { self.init(last: first, remaining: .zero) }
 
     private init(last: ClockReading, remaining: Duration) {

@@ -1,17 +1,17 @@
 import XferModel
 
-/// A time zone: what a clock on the wall shows there, as seconds ahead of UTC, at every instant.
+/// A time zone: the offset of its clocks from UTC, in seconds, at every instant.
 ///
 /// Made from a file of the time zone database (RFC 8536); Swift's own `TimeZone` finds none in a statically linked
 /// program. Instants are whole seconds since 1970-01-01T00:00:00Z.
 public struct TimeZoneRules: Hashable, Sendable {
-    /// From `start` on clocks are `offset` seconds ahead of UTC.
+    /// A change of the offset: from `start` on clocks are `offset` seconds ahead of UTC.
     struct Change: Hashable, Sendable {
         var start: Int64
         var offset: Int64
     }
 
-    /// Before the first change.
+    /// The offset before the first change.
     var initialOffset: Int64
     /// Ascending.
     var changes: [Change]

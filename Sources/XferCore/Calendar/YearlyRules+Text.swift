@@ -1,4 +1,4 @@
-/// Reading POSIX's `TZ` as it stands at the end of a zone's file, RFC 8536's extensions included.
+/// Reads POSIX's `TZ` in the form at the end of a zone's file, RFC 8536's extensions included.
 extension YearlyRules {
     /// Parses the text. Returns nil when it does not have that form.
     init?(_ text: some Sequence<UInt8>) {

@@ -46,7 +46,7 @@ enum CookieDate {
         return (hour, minute, second)
     }
 
-    /// The number that the token begins with, if it has so many digits; what follows them is ignored unless `isWhole`.
+    /// The number at the beginning of the token, if it has so many digits. Text after them is ignored unless `isWhole`.
     private static func number(
         _ token: Substring.UTF8View, digits: ClosedRange<Int>, isWhole: Bool = false
     ) -> Int64? {

@@ -22,19 +22,19 @@ public struct CookieStorage: Sendable {
     private var entries: [Key: Entry] = [:]
     private var nextPlace = 0
 
-    /// Most bytes of cookies in a request, as in libcurl: servers refuse longer lines.
+    /// The highest number of bytes of cookies in a request, as in libcurl: servers refuse longer lines.
     public static let longestField = 8190
 
     public init() {}
 
     // MARK: From servers
 
-    /// Stores the cookies that a response sets, and removes those that it lets expire.
+    /// Stores the cookies that a response sets, and removes those that it expires.
     ///
     /// - Parameters:
     ///   - now: the wall clock, in seconds since 1970.
-    ///   - isPublicSuffix: whether registries give out names below a domain. A cookie of such a domain is ignored, or,
-    ///     if the domain is the host itself, for that host alone.
+    ///   - isPublicSuffix: true if registries assign names below a domain. A cookie of such a domain is ignored, or, if
+    ///     the domain is the host itself, for that host alone.
     public mutating func receive(
         _ fields: [HeaderField], from url: HTTPURL, at now: Int64, isPublicSuffix: (String) -> Bool
     ) {

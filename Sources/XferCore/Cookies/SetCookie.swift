@@ -19,7 +19,7 @@ struct SetCookie: Hashable {
     private var lifetimeEnd: Int64?
     private var expiryDate: Int64?
 
-    /// Most bytes of a received name and value together, and of an attribute's value.
+    /// The highest number of bytes of a received name and value together, and of an attribute's value.
     static let (longestPair, longestAttribute) = (4096, 1024)
 
     private static let latest = RequestCookie.latestExpiry

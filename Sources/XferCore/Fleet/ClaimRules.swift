@@ -1,7 +1,7 @@
 /// Decides how many tasks a node claims.
 ///
-/// How many of them each lane gives is decided within PostgreSQL: a decision here would keep lanes locked while the
-/// answer travels, and for as long as this process hangs.
+/// PostgreSQL decides how many of them come from each lane: a decision here would keep lanes locked while the answer
+/// travels, and for as long as this process hangs.
 public enum ClaimRules {
     /// The most tasks of one claim: a step is small.
     public static let most = 200
@@ -12,12 +12,12 @@ public enum ClaimRules {
     ///
     /// - Parameters:
     ///   - slots: tasks that the node runs at once.
-    ///   - held: tasks that it has claimed and that have not ended.
+    ///   - claimed: tasks that it has claimed and that have not ended.
     ///   - recentEnds: tasks that ended since the last claim. As many are claimed in advance, so that no slot is empty
     ///     until the next claim.
-    public static func want(slots: Int, held: Int, recentEnds: Int, isDraining: Bool) -> Int {
+    public static func want(slots: Int, claimed: Int, recentEnds: Int, isDraining: Bool) -> Int {
         guard !isDraining else { return 0 }
-        let free = max(slots, 0).subtractingReportingOverflow(max(held, 0)).partialValue
+        let free = max(slots, 0).subtractingReportingOverflow(max(claimed, 0)).partialValue
         let ahead = min(max(recentEnds, 0), most)
         return min(max(free, -most) + ahead, most).clamped(to: 0...most)
     }

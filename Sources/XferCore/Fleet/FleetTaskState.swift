@@ -10,7 +10,7 @@ public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     case completed
     case failed
     case cancelled
-    /// Its request must not be repeated, and the node that may have made it is gone.
+    /// Its request must not be repeated, and the node that may have made it no longer exists.
     case outcomeUnknown = "outcome_unknown"
 
     /// A run has ended: one event `ended` was emitted for it.

@@ -7,14 +7,14 @@ public enum FleetWish: Hashable, Sendable {
     case cancel
     /// Runs the task again after an end that was not `completed`.
     case retry
-    /// To the head or to the tail of its lane.
+    /// Moves the task to the head or to the tail of its lane.
     case reorder(FleetLaneEnd)
-    /// To other nodes.
+    /// Moves the task to other nodes.
     case move(FleetPlace)
     case priority(Priority)
     /// Fields of `task.update` for the node that has the task; as JSON text, which the agent reads.
     case limits(String)
-    /// Forgets an ended task.
+    /// Removes an ended task.
     case remove
 
     /// The name of the request in events, refusals and rows.

@@ -59,7 +59,7 @@ public struct BeatObserver: Hashable, Sendable {
     /// The duration of a node's silence, as a judgement.
     public enum Liveness: Hashable, Sendable {
         case live
-        /// For more than two intervals.
+        /// No beat for more than two intervals.
         case silent
         case dead
     }
@@ -73,15 +73,15 @@ public struct BeatObserver: Hashable, Sendable {
 
     public init() {}
 
-    /// Takes over what the database says now. A node that is new, or whose beat has changed, is silent from now on; one
-    /// that is not named any more is forgotten.
+    /// Applies the database's present beats. A node that is new, or whose beat has changed, is silent from now on; a
+    /// node that is no longer listed is removed.
     public mutating func observe(_ beats: [String: Beat], at now: MonotonicInstant) {
         for (name, beat) in beats where seen[name]?.beat != beat { seen[name] = Seen(beat: beat, changedAt: now) }
         seen = seen.filter { beats[$0.key] != nil }
     }
 
     /// Restarts all counts. The observer's own contact was broken, so it saw no beats meanwhile.
-    public mutating func startAnew() { seen = [:] }
+    public mutating func restart() { seen = [:] }
 
     public func liveness(of name: String, _ rules: LeaseRules, at now: MonotonicInstant) -> Liveness {
         guard let silence = seen[name]?.changedAt.duration(to: now) else { return .silent }
@@ -89,8 +89,8 @@ public struct BeatObserver: Hashable, Sendable {
         return silence > rules.beatInterval * 2 ? .silent : .live
     }
 
-    /// The nodes whose tasks are to be taken over, by name; none if more than half of all nodes are silent for so long:
-    /// then it is rather the observer or the network, and an operator decides.
+    /// The nodes whose tasks are to be taken over, by name. None if more than half of all nodes are silent for so long:
+    /// then the cause is rather the observer or the network, and an operator decides.
     ///
     /// - Parameter own: the observer itself, which is alive.
     public func dead(_ rules: LeaseRules, own: String, at now: MonotonicInstant) -> [String] {

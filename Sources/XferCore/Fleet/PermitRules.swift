@@ -16,8 +16,8 @@ public enum PermitRules {
     }
 
     /// - Parameters:
-    ///   - isFound: whether the recorded file has a final name.
-    ///   - wasCancelling: whether a wish to cancel waited for the former node.
+    ///   - isFound: true if the recorded file has a final name.
+    ///   - wasCancelling: true if a wish to cancel waited for the former node.
     public static func judge(isFound: Bool, isRepeatable: Bool, wasCancelling: Bool) -> Verdict {
         if isFound { return .published }
         if wasCancelling { return .end(.cancelled) }
@@ -38,8 +38,8 @@ public enum PermitRules {
     public static let mostTries = 10
 
     /// - Parameters:
-    ///   - reason: why the daemon refused to publish; nil if that is no failure of a task.
-    ///   - tries: how often it has refused, this time included.
+    ///   - reason: the daemon's reason to refuse to publish; nil if that is no failure of a task.
+    ///   - tries: the number of its refusals, this one included.
     public static func judge(_ reason: FailureReason?, tries: Int) -> Refusal {
         switch reason {
         case .destinationExists, .nameRefused, .checksumMismatch, .lengthMismatch: .fail

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Compares what the fleet says that a node holds with what the node's daemon has.
+/// Compares the fleet's list of a node's tasks with the tasks of the node's daemon.
 ///
-/// It is decided at the start, after a failover, and when events of the daemon were lost.
+/// It is called at the start, after a failover, and when events of the daemon were lost.
 public enum ReconcileRules {
     /// The action about one task.
     public enum Step: Hashable, Sendable {
@@ -10,18 +10,18 @@ public enum ReconcileRules {
         case follow
         /// It ended in the daemon, and the fleet does not know: report the end.
         case report
-        /// The daemon does not have it: the fleet decides what becomes of it.
+        /// The daemon does not have it: the node returns it, and the fleet decides.
         case giveBack
-        /// The fleet has given it to another node, or it is over: stop it here and forget it. Its bytes are not
+        /// The fleet has given it to another node, or it has ended: stop it here and remove it. Its bytes are not
         /// published.
         case abandon
-        /// It is over here and there: forget it.
+        /// It has ended here and in the fleet: remove it.
         case remove
     }
 
     /// - Parameters:
-    ///   - isLeased: whether the fleet says that this node holds the task.
-    ///   - local: the task's state in the daemon; nil if it is not there.
+    ///   - isLeased: true if this node has claimed the task, according to the fleet.
+    ///   - local: the task's state in the daemon; nil if the daemon does not have it.
     /// - Returns: nil if there is nothing to do.
     public static func step(isLeased: Bool, local: TaskState?) -> Step? {
         guard let local else { return isLeased ? .giveBack : nil }
@@ -46,7 +46,7 @@ public enum ReconcileRules {
 ///
 /// It is the `client_key`, so that adding a task again finds the one that exists.
 public struct FleetTaskKey: Hashable, Sendable, CustomStringConvertible {
-    /// Names the fleet: a daemon can be moved to another one.
+    /// Identifies the fleet: a daemon can be moved to another one.
     public let fleet: String
     public let task: Int64
 

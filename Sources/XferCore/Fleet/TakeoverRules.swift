@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides what becomes of a lease when its node is dead, is forgotten, or no longer knows the task.
+/// Decides the new state of a lease when its node is dead, is removed, or no longer knows the task.
 public enum TakeoverRules {
     /// Why the node will not report the task's end.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
@@ -22,10 +22,10 @@ public enum TakeoverRules {
     }
 
     /// - Parameters:
-    ///   - isRepeatable: whether the task's request may be made twice.
-    ///   - hasBegun: whether the node may have made the request.
-    ///   - isCancelling: whether a wish to cancel waits for the node.
-    ///   - isPublishing: whether the node has a permit to publish on shared storage. Then the next node that claims the
+    ///   - isRepeatable: true if the task's request may be made twice.
+    ///   - hasBegun: true if the node may have made the request.
+    ///   - isCancelling: true if a wish to cancel waits for the node.
+    ///   - isPublishing: true if the node has a permit to publish on shared storage. Then the next node that claims the
     ///     task looks there before anything else is decided.
     public static func judge(
         _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool,

@@ -15,7 +15,7 @@ public enum WishRules {
         case apply
         /// The node that has the task is to do it, or the one that takes it next.
         case deliver
-        /// The task is already as it is wished.
+        /// The task already has the requested state.
         case nothingToDo
         /// The caller does not see this task: answered as if there were none.
         case noSuchTask
@@ -25,9 +25,10 @@ public enum WishRules {
 
     /// - Parameters:
     ///   - place: the task's present one.
-    ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
-    ///   - mayBePublished: whether a former node had a permit to publish the task that waits, and no other one has looked
-    ///     yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not wait.
+    ///   - isCancelling: true if an earlier wish to cancel waits for the node: no other one counts after that.
+    ///   - mayBePublished: true if a former node had a permit to publish the task that waits, and no other one has
+    ///     looked yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not
+    ///     wait.
     public static func judge(
         _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
         isCancelling: Bool, mayBePublished: Bool = false

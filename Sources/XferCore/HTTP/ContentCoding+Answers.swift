@@ -1,7 +1,7 @@
 public import XferModel
 
 extension ContentCoding {
-    /// Most codings of one answer that are undone.
+    /// The highest number of codings of one answer that are undone.
     public static let most = 3
 
     /// The codings of an answer that are removed, in the order in which the server applied them.

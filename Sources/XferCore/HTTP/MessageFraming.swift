@@ -43,9 +43,9 @@ extension ResponseHead {
         return Self.framing(of: lengths)
     }
 
-    /// True if the fields say that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still
+    /// True if the fields state that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still
     /// send it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3
-    /// the end of the connection ends such a body: if more than the length comes, the connection is not used again.
+    /// the end of the connection ends such a body: if more than the length arrives, the connection is not used again.
     private func isUncoded(_ codings: [Substring]) -> Bool {
         majorVersion < 2 && !codings.isEmpty
             && codings.allSatisfy { String($0).equalsIgnoringASCIICase("identity") }
@@ -56,7 +56,7 @@ extension ResponseHead {
             return .invalid("sent Transfer-Encoding, which HTTP/\(majorVersion) does not have")
         }
         guard codings.count == 1, let coding = codings.first, String(coding).equalsIgnoringASCIICase("chunked") else {
-            return .invalid("applied a transfer coding that was not asked for: \(Self.quoted(codings))")
+            return .invalid("applied a transfer coding that was not requested: \(Self.quoted(codings))")
         }
         return .chunked
     }
@@ -81,7 +81,7 @@ extension ResponseHead {
         }
     }
 
-    /// For messages: short, and without control characters.
+    /// A text for messages: short, and without control characters.
     private static func quoted(_ members: [Substring]) -> String {
         String(members.prefix(5).joined(separator: ", ").prefix(100)).debugDescription
     }

@@ -6,14 +6,13 @@ public struct ResponseHead: Hashable, Sendable {
     public var status: Int
     /// 1 or 2: decides whether a limited transfer has to change connections.
     public var majorVersion: Int
-    /// In the order received, names as the server wrote them.
+    /// The fields in the order received, names in the server's spelling.
     public var fields: [HeaderField]
     /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
     public var proxy: String?
-    /// True if the connection goes through a proxy of any kind, or a Unix socket. Over plain HTTP either can give any
-    /// response itself.
+    /// True if the connection uses a proxy of any kind, or a Unix socket. Over plain HTTP either can answer by itself.
     public var isViaProxy = false
-    /// True if the connection goes through a Unix socket, and so over no network.
+    /// True if the connection uses a Unix socket, and so no network.
     public var isViaUnixSocket = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
@@ -85,7 +84,7 @@ public struct ResponseHead: Hashable, Sendable {
 
 /// A `Content-Range` field (RFC 9110 §14.4) of unit `bytes`.
 public enum ContentRange: Hashable, Sendable {
-    /// `bytes first-last/complete`; `complete` is nil for `*`. Holds last ≥ first and complete > last.
+    /// `bytes first-last/complete`; `complete` is nil for `*`. Always last ≥ first and complete > last.
     case satisfied(first: Int64, last: Int64, complete: Int64?)
     /// `bytes */complete`.
     case unsatisfied(complete: Int64)
@@ -115,9 +114,9 @@ public enum ContentRange: Hashable, Sendable {
 
 /// The comparison of entity tags (RFC 9110 §8.8.3). Tags are kept and sent verbatim.
 public enum EntityTag {
-    /// True if the text is a quoted tag without `W/`: only such a one may stand in `If-Range`.
+    /// True if the text is a quoted tag without `W/`: only such a tag is allowed in `If-Range`.
     ///
-    /// Many handlers leave out the quotes. Their tags are sent back and compared as they came, too.
+    /// Many handlers leave out the quotes. Their tags are sent back and compared unchanged, too.
     public static func isStrong(_ tag: String) -> Bool {
         tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") || isUnquoted(tag)
     }

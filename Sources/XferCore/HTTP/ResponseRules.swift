@@ -5,8 +5,8 @@ public enum ResponseRules {
     /// The longest wait that a server can request, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
-    /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too,
-    /// the message has both.
+    /// The reason why the response is no success; nil when it is one. The status is checked first; when the media type
+    /// is wrong, too, the message has both.
     public static func refusal(
         of head: ResponseHead, from url: HTTPURL, acceptedStatus: StatusSet, acceptedTypes: [String],
         rejectsPages: Bool = false, now: Timestamp
@@ -53,7 +53,7 @@ public enum ResponseRules {
         if head.status == 401 {
             let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes.joined(separator: ", ")
             let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes)"
-            let problem = head.followsCredentials ? "it wants other credentials" : "no credentials were sent"
+            let problem = head.followsCredentials ? "it requires other credentials" : "no credentials were sent"
             return TransferError(
                 .authFailed, "\(url.hostKey) answered 401: \(problem)\(accepted)", httpStatus: 401,
                 host: url.hostKey)

@@ -1,6 +1,6 @@
 import XferModel
 
-/// The party that gave a response: over an HTTP proxy, the response to an `http` request may be the proxy's own.
+/// The sender of a response: over an HTTP proxy, the response to an `http` request may be the proxy's own.
 enum ResponseSender: Hashable, Sendable {
     case server
     case proxy(String)
@@ -19,11 +19,11 @@ enum ResponseSender: Hashable, Sendable {
         }
     }
 
-    /// Statuses with which proxies refuse requests, or say that they could not pass them on.
+    /// Statuses with which proxies refuse requests, or report that they could not forward them.
     private static let areProxys: Set<Int> = [400, 403, 405, 500, 502, 503, 504, 511]
 
-    /// True if the response says so: `Proxy-Status` with an error (RFC 9209 §2.1.1), a challenge for the proxy, Squid's
-    /// error, or the name of a program that is nothing but a proxy.
+    /// True if the response shows that a proxy made it: `Proxy-Status` with an error (RFC 9209 §2.1.1), a challenge for
+    /// the proxy, Squid's error, or the name of a program that is only a proxy.
     private static func isProxysOwn(_ head: ResponseHead) -> Bool {
         if let status = head.value("Proxy-Status"), status.contains("error=") { return true }
         let own = ["Proxy-Authenticate", "X-Squid-Error"]

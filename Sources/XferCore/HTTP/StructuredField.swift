@@ -26,7 +26,7 @@ public enum StructuredField {
         case malformed
     }
 
-    /// The longest text in bytes. It holds the byte sequence of 16,384 octets that each parser must read (§3.3.5).
+    /// The longest text in bytes. The byte sequence of 16,384 octets that each parser must read (§3.3.5) fits in it.
     public static let maxLength = 24_576
     /// The highest number of commas and semicolons: the parser compares each key with all before it. It allows the
     /// 1,024 members, with a parameter each, that each parser must read (§3.2).

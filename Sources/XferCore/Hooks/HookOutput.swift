@@ -1,12 +1,12 @@
 import XferModel
 
-/// Splits a hook's output into lines for the log, within limits. What exceeds them is discarded, so that a hook that
+/// Splits a hook's output into lines for the log, within limits. Output beyond them is discarded, so that a hook that
 /// floods its output costs no more than reading it.
 public struct HookOutput: Sendable {
     public struct Limits: Hashable, Sendable {
-        /// Bytes of one line; the rest of a longer one is left out.
+        /// The highest number of bytes of one line; the rest of a longer one is left out.
         public var lineBytes = 1024
-        /// Bytes of one run.
+        /// The highest number of bytes of one run.
         public var totalBytes = 65_536
 
         public init() {}

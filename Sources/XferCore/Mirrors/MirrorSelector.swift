@@ -27,8 +27,8 @@ public struct MirrorSelector: Hashable, Sendable {
         case sameTag
         /// The rest of other sources' bytes, whatever its validators are: the digest will decide.
         case underDigest
-        /// The whole, in place of what is kept.
-        case anew
+        /// The whole, in place of the kept bytes.
+        case fromStart
 
         /// True if the request continues bytes that other sources sent.
         public var isForeign: Bool { self == .sameTag || self == .underDigest }
@@ -46,7 +46,7 @@ public struct MirrorSelector: Hashable, Sendable {
     }
 
     public enum Decision: Hashable, Sendable {
-        case ask(Choice)
+        case request(Choice)
         /// No source is left for this run.
         case fail(TransferError)
     }
@@ -60,8 +60,8 @@ public struct MirrorSelector: Hashable, Sendable {
         case digest
 
         /// - Parameters:
-        ///   - kept: what describes the kept bytes.
-        ///   - isDigestKnown: whether every task that waits gave a digest.
+        ///   - kept: the description of the kept bytes.
+        ///   - isDigestKnown: true if every task that waits gave a digest.
         public init(of kept: ResumeData, isDigestKnown: Bool) {
             guard kept.totalLength != nil, kept.contentEncoding == nil else {
                 self = .none
@@ -75,28 +75,28 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    private enum Standing: Hashable {
+    private enum SourceState: Hashable {
         case ready
-        /// For now.
+        /// Failed temporarily.
         case failed(TransferError)
-        /// For the rest of the run.
+        /// Set aside for the rest of the run.
         case aside(TransferError)
     }
 
-    /// Fruitless tries in a row after which kept bytes are not worth waiting for their source any more.
+    /// Fruitless attempts in a row after which kept bytes are not worth waiting for their source any more.
     public static let patience = 4
 
     /// The sources of the bytes in the partial file, including bytes that are not committed yet.
     public private(set) var use: SourceUse
-    private var standings: [Standing]
+    private var states: [SourceState]
     /// Sources that could not show that the kept bytes of other sources are theirs too; cleared when those bytes are
     /// dropped.
-    private var strangers = SourceSet()
+    private var incompatible = SourceSet()
     private var speeds: [SourceSpeed]
 
     /// - Parameters:
-    ///   - count: of the sources, 1 … 16.
-    ///   - use: as it is kept with the bytes.
+    ///   - count: the number of sources, 1 … 16.
+    ///   - use: the stored use of the sources.
     public init(count: Int, use: SourceUse = SourceUse()) {
         self.use = use
         if !(0..<count).contains(use.described) {
@@ -105,13 +105,13 @@ public struct MirrorSelector: Hashable, Sendable {
             self.use.unprovenFrom = 0
         }
         // The task was started again although all sources are condemned: else there would be no source to ask.
-        if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }
-        standings = Array(repeating: .ready, count: count)
+        if (0..<count).allSatisfy(use.excluded.contains) { self.use.excluded = [] }
+        states = Array(repeating: .ready, count: count)
         speeds = Array(repeating: SourceSpeed(), count: count)
     }
 
     /// True if there is a choice at all.
-    public var hasMirrors: Bool { standings.count > 1 }
+    public var hasMirrors: Bool { states.count > 1 }
 
     // MARK: Next source
 
@@ -121,20 +121,20 @@ public struct MirrorSelector: Hashable, Sendable {
     ///   - hasBytes: true if bytes are kept.
     ///   - isPatient: true if kept bytes justify another attempt of the task; see `isPatient(tries:maxRetries:)`.
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
-        guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
-        if let choice = continuations(proof).first { return .ask(choice) }
+        guard hasBytes else { return usable.first.map { .request(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
+        if let choice = continuations(proof).first { return .request(choice) }
         // Without proof the others were not asked: the wait is for the one.
-        if case .failed(let error) = standings[use.described], isPatient {
+        if case .failed(let error) = states[use.described], isPatient {
             return .fail(proof == .none || isWary ? error : failure)
         }
-        return usable.first.map { .ask(Choice(source: $0, mode: .anew)) } ?? .fail(failure)
+        return usable.first.map { .request(Choice(source: $0, mode: .fromStart)) } ?? .fail(failure)
     }
 
     /// The sources that could continue the kept bytes, in the order in which they are tried. Where only a tag can be
     /// proof, the source of the kept bytes comes first: with it, resuming needs no proof.
     private func continuations(_ proof: Proof) -> [Choice] {
         let own = usable.filter { $0 == use.described }.map { Choice(source: $0, mode: .own) }
-        let others = usable.filter { $0 != use.described && !strangers.contains($0) }
+        let others = usable.filter { $0 != use.described && !incompatible.contains($0) }
         if isWary { return own }
         switch proof {
         case .none: return own
@@ -144,19 +144,19 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    /// Bytes that were put together were wrong.
+    /// True if combined bytes were wrong before.
     public var isWary: Bool { !use.suspects.isEmpty }
 
     private var usable: [Int] {
-        let ready = standings.indices.filter { standings[$0] == .ready && !use.condemned.contains($0) }
+        let ready = states.indices.filter { states[$0] == .ready && !use.excluded.contains($0) }
         guard isWary else { return ready }
         return ready.filter { !use.suspects.contains($0) } + ready.filter(use.suspects.contains)
     }
 
-    /// True if a task that fails now is tried again soon, so that its kept bytes are worth the wait for their source.
+    /// True if a task that fails now is retried soon, so that its kept bytes are worth the wait for their source.
     ///
     /// - Parameters:
-    ///   - tries: the task's tries since its last progress, this one included, 1 upward.
+    ///   - tries: the task's attempts since its last progress, this one included, 1 upward.
     ///   - maxRetries: the task's; nil is unlimited.
     public static func isPatient(tries: Int, maxRetries: Int?) -> Bool {
         if let maxRetries, tries > maxRetries { return false }
@@ -176,7 +176,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case .own where choice.source == use.described:
             use.senders.insert(choice.source)
             if isUnproven { use.onUnprovenJoin(at: offset) }
-        case .own, .anew:
+        case .own, .fromStart:
             begin(with: choice.source)
         case .sameTag, .underDigest:
             use.senders.insert(choice.source)
@@ -192,22 +192,22 @@ public struct MirrorSelector: Hashable, Sendable {
         use = use.withoutBytes
         use.described = source
         use.senders = [source]
-        strangers = []
+        incompatible = []
     }
 
     /// Records that the kept bytes are discarded, and nothing replaces them yet.
     public mutating func onBytesLost() {
         use = use.withoutBytes
-        strangers = []
+        incompatible = []
     }
 
     /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
-    public mutating func onRefusal(of source: Int) { strangers.insert(source) }
+    public mutating func onRefusal(of source: Int) { incompatible.insert(source) }
 
     /// An attempt at a source has failed. Answers whether that sets it aside for the run.
     @discardableResult
     public mutating func onFailure(of source: Int, _ error: TransferError) -> Bool {
-        standings[source] = error.isRetriable ? .failed(error) : .aside(error)
+        states[source] = error.isRetriable ? .failed(error) : .aside(error)
         return !error.isRetriable
     }
 
@@ -236,8 +236,8 @@ public struct MirrorSelector: Hashable, Sendable {
     private var failure: TransferError {
         var passing: [TransferError] = []
         var final: [TransferError] = []
-        for standing in standings {
-            switch standing {
+        for state in states {
+            switch state {
             case .ready: break
             case .failed(let error): passing.append(error)
             case .aside(let error): final.append(error)
@@ -245,7 +245,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
         guard var error = passing.first else {
             return final.first
-                ?? TransferError(.checksumMismatch, "what the sources sent had the wrong digest")
+                ?? TransferError(.checksumMismatch, "the bytes from the sources had the wrong digest")
         }
         error.retryAfter = passing.contains { $0.retryAfter == nil } ? nil : passing.compactMap(\.retryAfter).min()
         return error
@@ -263,11 +263,11 @@ public struct MirrorSelector: Hashable, Sendable {
         let wasSuspected = use.senders.bits & ~use.suspects.bits == 0
         // What was put together may be wrong though the source is right: it sends the whole once more.
         if isWhole, wasSuspected || !isDemanded {
-            next.condemned.formUnion(use.senders)
+            next.excluded.formUnion(use.senders)
         } else {
             next.suspects.formUnion(use.senders)
         }
-        return next.condemned.count < count ? next : nil
+        return next.excluded.count < count ? next : nil
     }
 
     // MARK: Several at once
@@ -313,9 +313,9 @@ struct SourceSpeed: Hashable, Sendable {
 public enum MirrorRequest {
     /// The request for `mirror`, without anything that is bound to the origin of the task's own URL.
     ///
-    /// Secret header fields and `Host` stay behind as they do at a redirect (`HopHeaders`). So do secrets of rules that
-    /// are for every host, or that began with TLS where the mirror has none (`HeaderRules`). Credentials and
-    /// certificates are not part of it: the caller resolves them and binds them to the task's own URL.
+    /// Secret header fields and `Host` are left out, as at a redirect (`HopHeaders`). So are secrets of rules that are
+    /// for every host, or that began with TLS if the mirror has none (`HeaderRules`). Credentials and certificates are
+    /// not part of it: the caller resolves them and binds them to the task's own URL.
     public static func request(_ request: TransferRequest, for mirror: HTTPURL) -> TransferRequest {
         guard mirror != request.url else { return request }
         var asked = request

@@ -20,7 +20,7 @@ public struct NetworkCondition: Hashable, Sendable {
 
     /// The task's action after a failure that the network explains.
     public enum Explanation: Hashable, Sendable {
-        /// The task waits, because another try makes sense only after the network has changed.
+        /// The task waits, because another attempt makes sense only after the network has changed.
         case waits
         /// The connection was lost together with its network. The task returns to the queue at once, and its next run
         /// shows whether there is another route. That run begins after the loss, so the same loss causes no further

@@ -10,7 +10,7 @@ public struct NetworkProof: Hashable, Sendable {
 
     public init() {}
 
-    /// Another network is in use.
+    /// Records that another network is in use.
     public mutating func onChange(at now: MonotonicInstant) {
         changedAt = now
         isProven = false

@@ -42,7 +42,7 @@ public struct Reachability: Hashable, Sendable {
     public struct Change: Hashable, Sendable {
         /// The state to announce; nil if it is the state that was announced last.
         public var state: NetworkState?
-        /// True if hosts may have become reachable, or their use allowed. Then waiting tasks try again.
+        /// True if hosts may have become reachable, or their use allowed. Then waiting tasks start again.
         public var wakes: Bool
         /// True if open connections may be dead although their sockets report no error.
         public var hasLost: Bool

@@ -11,8 +11,8 @@ public import XferModel
 /// * `size` is 1 … `most`, so that no origin starves and none is overrun.
 /// * `size` grows only at the end of an epoch, by at most 8 or half of itself, and not above a ceiling that is
 ///   remembered. So one step too far costs few refusals.
-/// * It halves at most once an epoch: refusals of requests that began before it shrank say nothing new.
-/// * It keeps a fixed amount of memory, and forgetting it is always safe.
+/// * It halves at most once an epoch: refusals of requests that began before it shrank are no new evidence.
+/// * It keeps a fixed amount of memory, and discarding it is always safe.
 ///
 /// An *epoch* is one round trip: it ends with the first answer to a request that was begun within it.
 public struct OriginWindow: Hashable, Sendable {
@@ -51,13 +51,14 @@ public struct OriginWindow: Hashable, Sendable {
     /// The end of a request.
     public enum Outcome: Hashable, Sendable {
         case answered(Answer)
-        /// The origin refuses so many at once; see `OriginRefusal`. `asksToWait`: it names a time (`Retry-After`).
-        case refused(asksToWait: Bool)
+        /// The origin refuses so many at once; see `OriginRefusal`. `requestsWait`: the answer states a time
+        /// (`Retry-After`).
+        case refused(requestsWait: Bool)
         /// The connection was refused, or ended before an answer.
         case broken
         /// No byte was received.
         case silent
-        /// The request was stopped, or failed for reasons that say nothing about the origin.
+        /// The request was stopped, or failed for reasons that are no evidence about the origin.
         case other
     }
 
@@ -114,7 +115,8 @@ public struct OriginWindow: Hashable, Sendable {
     /// packet slows fewer.
     static let loss = 0.7
     static let slowEpochs = 4
-    /// The share of the best rate that remains from one epoch to the next: one good moment is no measure for long.
+    /// The share of the best rate that remains from one epoch to the next, so that one short peak does not count for
+    /// long.
     static let decay = 0.95
     /// The time for which a refusal is remembered.
     public static let memory = Duration.seconds(600)
@@ -240,12 +242,12 @@ public struct OriginWindow: Hashable, Sendable {
         switch outcome {
         case .answered(let answer):
             onAnswer(answer, to: ticket, at: now)
-        case .refused(asksToWait: true):
+        case .refused(requestsWait: true):
             refusals = refusals.addingSaturated(1)
             onPresence(at: now)
             if ticket.underWay > 1 { setCeiling(min(ticket.underWay - 1, ceiling?.size ?? .max), at: now) }
             shrink(to: 1, .refused, at: now)
-        case .refused(asksToWait: false):
+        case .refused(requestsWait: false):
             refusals = refusals.addingSaturated(1)
             onPresence(at: now)
             return backOff(ticket, at: now)
@@ -353,8 +355,8 @@ public struct OriginWindow: Hashable, Sendable {
 
     // MARK: Shrinking
 
-    /// Halves the window, once an epoch, but not below what was answered since then. Returns whether others were under
-    /// way that explain the refusal.
+    /// Halves the window, once an epoch, but not below the number that was answered since then. Returns true if others
+    /// were under way that explain the refusal.
     private mutating func backOff(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
         guard ticket.underWay > 1 else { return false }
         let half = max(1, min(size / 2, ticket.underWay - 1))

@@ -91,13 +91,13 @@ public struct OriginWindows: Sendable {
         self.behindCheck = behindUntil.values.min().map { max($0, now.advanced(by: .seconds(1))) }
     }
 
-    /// True if the host's limit per minute lets no request begin now.
+    /// True if the host's limit per minute allows no request now.
     public func isPaced(_ host: String) -> Bool { nextStart[host].map { $0 > now } ?? false }
 
-    /// The hosts whose limits per minute let no request begin now.
+    /// The hosts whose limits per minute allow no request now.
     public var paced: [String] { nextStart.keys.filter(isPaced) }
 
-    /// The time when the next host's limit per minute lets a request begin; nil if none is in the way.
+    /// The time when the next host's limit per minute allows a request; nil if no host has to wait.
     public var earliestPaced: MonotonicInstant? { nextStart.values.filter { $0 > now }.min() }
 
     private mutating func setBehind(_ host: String, _ isBehind: Bool) {
@@ -170,7 +170,7 @@ public struct OriginWindows: Sendable {
         }
     }
 
-    /// Forgets the quarter that was not in use for longest.
+    /// Removes the quarter that was unused for longest.
     private mutating func makeRoom() {
         guard count >= Self.most else { return }
         let idle = parts.joined().filter { $0.value.underWay == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }

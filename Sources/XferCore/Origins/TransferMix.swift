@@ -3,9 +3,9 @@ public import XferModel
 /// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
 ///
 /// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets two more
-/// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is fetched
-/// many at a time, and a list of disk images is not. Where disk images follow small files, as many as were small can
-/// turn out to be large: those that are too many return to the queue, see `surplus`.
+/// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is
+/// fetched many at a time, and a list of disk images is not. Where disk images follow small files, as many as were
+/// small can turn out to be large: those that are too many return to the queue, see `surplus`.
 public struct TransferMix: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// Small, or not known yet.
@@ -19,8 +19,8 @@ public struct TransferMix: Hashable, Sendable {
     /// The most small transfers: as many as share an HTTP/2 connection.
     public static let mostSmall = 100
     public static let mostLarge = 6
-    /// No transfer starts while so many are large, and those beyond them return to the queue. It is more than `mostLarge`,
-    /// because a size shows only after the start.
+    /// No transfer starts while so many are large, and those beyond them return to the queue. It is more than
+    /// `mostLarge`, because a size shows only after the start.
     public static let mostLargeStarted = 2 * mostLarge
     /// An older transfer does not return to the queue.
     public static let youth = Duration.seconds(5)
@@ -49,12 +49,12 @@ public struct TransferMix: Hashable, Sendable {
     /// The number of transfers that may still start; for the size of pages that are read.
     var freeSlots: Int { max(0, max(allowance, Self.mostLarge - large) - small) }
 
-    /// The kind of a transfer, as far as it is known.
+    /// The known kind of a transfer.
     ///
     /// - Parameters:
-    ///   - isConnecting: whether it waits for an answer.
-    ///   - length: of its body in bytes; nil if unknown.
-    ///   - age: how long it is under way.
+    ///   - isConnecting: true if it waits for an answer.
+    ///   - length: the length of its body in bytes; nil if unknown.
+    ///   - age: the time since its start.
     public static func kind(isConnecting: Bool, length: Int64?, age: Duration) -> Kind {
         if isConnecting { return age >= shortTime ? .connecting : .small }
         if let length { return length > largeLength ? .large : .small }

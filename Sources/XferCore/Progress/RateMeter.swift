@@ -2,7 +2,7 @@ public import XferModel
 
 /// A transfer's rate in bytes per second, smoothed exponentially over about `window`.
 public struct RateMeter: Sendable {
-    /// After this long an old rate counts for about a third.
+    /// The time after which an old rate counts for about a third.
     private let window: Duration
     private var last: (at: MonotonicInstant, bytes: Int64)?
     private var smoothed: Double?

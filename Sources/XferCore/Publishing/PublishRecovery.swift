@@ -1,8 +1,8 @@
-/// The way on for a file whose intent was committed, and whose end was not: after a crash, a storage failure or a result
-/// that is not known.
+/// The way on for a file whose intent was committed, and whose end was not: after a crash, a storage failure or a
+/// result that is not known.
 ///
-/// It follows from what is found in the directory. If the directory cannot be inspected now, nothing follows: the intent
-/// stays, and the task waits.
+/// It follows from what is found in the directory. If the directory cannot be inspected now, nothing follows: the
+/// intent stays, and the task waits.
 public enum PublishRecovery: Hashable, Sendable {
     /// The file has its name. A part that is there as well is removed: the crash came between link and unlink.
     case done

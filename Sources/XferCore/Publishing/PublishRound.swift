@@ -3,13 +3,13 @@ public import XferModel
 /// The course of files of one directory from their last byte to their final names: the next step for which of them, and
 /// the meaning of each result.
 ///
-/// The steps of a file are in this order: a name is chosen, the intent is committed, the name is given, the name is made
-/// durable, the result is checked. A name that another file or task takes meanwhile leads back to the first step. A
-/// check that fails takes the name away again.
+/// The steps of a file are in this order: a name is chosen, the intent is committed, the name is given, the name is
+/// made durable, the result is checked. A name that another file or task takes meanwhile leads back to the first step.
+/// A check that fails takes the name away again.
 ///
-/// A step is taken for all files that have come as far. Those that have come farthest go first, so that one commit and one
-/// sync of the directory do for many files, and a file that has lost its name makes no other one wait. A round performs
-/// nothing itself. After a crash `PublishRecovery` decides.
+/// A step is taken for all files that have come as far. Those that have come farthest go first, so that one commit and
+/// one sync of the directory do for many files, and a file that has lost its name makes no other one wait. A round
+/// performs nothing itself. After a crash `PublishRecovery` decides.
 public struct PublishRound: Hashable, Sendable {
     /// The next step, with the numbers of its files, ascending.
     public enum Step: Hashable, Sendable {

@@ -36,7 +36,7 @@ public enum FormEncoding {
         return pairs
     }
 
-    /// Percent-encodes all octets but RFC 3986's unreserved ones and `?` and `/`, which a query may hold as they are
+    /// Percent-encodes all octets but RFC 3986's unreserved ones and `?` and `/`, which a query may contain unencoded
     /// (§3.4). Octet by octet, so that no character is ever cut in two.
     public static func escape(_ text: String) -> String { escape(octets: text.utf8) }
 

@@ -13,7 +13,7 @@ public enum MediaTypePresets {
         ),
     ]
 
-    /// Their names.
+    /// The names of the presets.
     public static var names: [String] { types.map(\.name) }
 
     /// The media types and ranges, lower case, each once. The name of a preset is replaced by its types.

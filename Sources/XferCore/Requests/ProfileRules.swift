@@ -4,7 +4,7 @@ public import XferModel
 public enum ProfileRules {
     /// Checks a profile and throws its first fault.
     ///
-    /// - Parameter isOperator: whether an operator defines the profile; see `CredentialRules.check`.
+    /// - Parameter isOperator: true if an operator defines the profile; see `CredentialRules.check`.
     public static func check(_ profile: Profile, isOperator: Bool = true) throws(RequestFault) {
         guard isName(profile.name) else {
             throw RequestFault(
@@ -30,13 +30,13 @@ public enum ProfileRules {
         if let proxy = profile.proxy { try check(proxy, isOperator: isOperator) }
     }
 
-    /// Checks a credential. A fault names the field `field` of the request or profile.
+    /// Checks a credential. A fault refers to the field `field` of the request or profile.
     public static func check(
         _ credential: Credential, isOperator: Bool, field: String = "credential",
-        audience: CredentialRules.Audience = .origin
+        recipient: CredentialRules.Recipient = .origin
     ) throws(RequestFault) {
         do throws(CredentialFault) {
-            try CredentialRules.check(credential, for: audience, isOperator: isOperator)
+            try CredentialRules.check(credential, for: recipient, isOperator: isOperator)
         } catch {
             throw RequestFault(
                 field: "\(field).\(credential.wireName(of: error.field))", reason: error.reason,
@@ -53,7 +53,7 @@ public enum ProfileRules {
                 expected: "http://, https://, socks5:// or socks5h:// with host and port")
         }
         if let credential = proxy.credential {
-            try check(credential, isOperator: isOperator, field: "proxy.credential", audience: .proxy)
+            try check(credential, isOperator: isOperator, field: "proxy.credential", recipient: .proxy)
         }
     }
 

@@ -71,15 +71,16 @@ public enum RequestBuilder {
         return Built(request: request, content: content)
     }
 
-    /// The idle timeout, in seconds, of a task whose client and profile say nothing: SDWebImage's 15 s for data, 60 s
-    /// for files.
+    /// The idle timeout, in seconds, of a task whose client and profile set none: SDWebImage's 15 s for data, 60 s for
+    /// files.
     public static func defaultTimeouts(for kind: TaskKind) -> Timeouts {
         Timeouts(connect: 30, idle: kind == .data ? 15 : 60, total: 0)
     }
 
     // MARK: Client's fields, profile's fields, defaults
 
-    /// Policies that use the cache keep what they fetch unless the task or the profile says otherwise.
+    /// The caching options. Policies that use the cache store the responses unless the task or the profile sets
+    /// otherwise.
     private static func caching(
         _ fields: RequestFields, _ choices: TransferRequest.Choices, _ profile: Profile?, isPlainGet: Bool
     ) throws(RequestFault) -> CachingOptions {
@@ -215,7 +216,7 @@ private struct HeaderDefaults {
 
     init(_ own: [HeaderField]) { fields = own }
 
-    /// Adds what is absent; several of one name are added together.
+    /// Adds absent fields; several of one name are added together.
     mutating func add(_ defaults: [HeaderField], except unwanted: [String] = []) {
         let present = fields
         for field in defaults {
@@ -227,7 +228,7 @@ private struct HeaderDefaults {
 }
 
 extension RequestContent {
-    /// The field that holds it.
+    /// The field of the fault.
     fileprivate var field: String {
         switch self {
         case .parts: "parts"

@@ -5,7 +5,7 @@ public import XferModel
 /// Bytes of another version never overwrite kept ones before these are dropped on disk. Therefore `restart` waits for
 /// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
-    /// The body continues, or begins, what is kept.
+    /// The body continues, or begins, the kept bytes.
     case write(BodyPlan)
     /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then continue.
     case restart(BodyPlan, RestartReason)
@@ -88,16 +88,16 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .etagChanged: "the entity tag is another one"
-        case .lastModifiedChanged: "the modification date is another one"
+        case .etagChanged: "the entity tag differs"
+        case .lastModifiedChanged: "the modification date differs"
         case .lengthChanged(let kept, let now): "the length was \(kept) and is \(now)"
-        case .codingChanged: "the content coding is another one"
+        case .codingChanged: "the content coding differs"
         case .validatorMissing: "the answer does not say which version it is of"
-        case .noStrongValidator: "the server gave nothing that tells versions apart"
+        case .noStrongValidator: "the server sent nothing that distinguishes versions"
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"
-        case .rangeNotSatisfiable: "the server does not have the range any more"
-        case .methodWithoutRanges: "only a GET can ask for the rest"
+        case .rangeNotSatisfiable: "the server no longer has the range"
+        case .methodWithoutRanges: "only a GET can request the rest"
         case .rangeRefused: "the server refuses to send the rest, and nothing shows that the whole is the same version"
         case .unusableRange(let detail): "the server's range cannot be used: \(detail)"
         }

@@ -51,7 +51,7 @@ public enum PartView {
         return min(rest, part.length ?? rest)
     }
 
-    /// True if a response brings the whole source, which is more, or may be more, than the part.
+    /// True if a response contains the whole source, which is more, or may be more, than the part.
     static func isOutside(_ head: ResponseHead, of part: SourceRange?) -> Bool {
         guard let part else { return false }
         guard part.first == 0 else { return true }

@@ -13,8 +13,8 @@ public enum ReplacementRules {
     /// True if the new version is received beside the kept bytes.
     ///
     /// - Parameters:
-    ///   - doubt: the answer that is remembered of the last attempt.
-    ///   - sight: the answer that brings the new version.
+    ///   - doubt: the stored answer of the last attempt.
+    ///   - sight: the answer with the new version.
     public static func isBeside(kept: Int64, doubt: AnswerDoubt?, sight: AnswerDoubt) -> Bool {
         kept >= leastKept && doubt?.signature != sight.signature
     }

@@ -38,7 +38,7 @@ public struct RequestPlan: Hashable, Sendable {
 
     public let kept: ResumeData
     public let segment: Segment
-    /// The URL that the client gave, from which redirects may lead on; nil if it does not matter.
+    /// The client's URL, from which redirects may lead to others; nil if it does not matter.
     public let source: HTTPURL?
     public let range: ByteRange?
     public let check: Guard

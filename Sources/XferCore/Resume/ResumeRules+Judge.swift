@@ -1,10 +1,10 @@
 public import XferModel
 
 extension ResumeRules {
-    /// Judges a response's head: first the status, then the version, then whether what would replace kept bytes is
-    /// plausibly the file, then the media type. Redirects are not judged here: the engine follows them first.
+    /// Judges a response's head: first the status, then the version, then the plausibility of a replacement of kept
+    /// bytes, then the media type. Redirects are not judged here: the engine follows them first.
     ///
-    /// `url` is where the response came from, `now` the wall clock (for `Retry-After`).
+    /// `url` is the URL that answered, `now` the wall clock (for `Retry-After`).
     public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
         let verdict: HeadVerdict =
             switch head.status {
@@ -77,7 +77,7 @@ extension ResumeRules {
 
     // MARK: The whole, requested or not
 
-    /// - Parameter announced: the content's length, as far as it is known.
+    /// - Parameter announced: the content's length, if it is known.
     private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan, length announced: Int64?) -> HeadVerdict {
         // The answer to a HEAD gives the length of a content that is not sent.
         let length = plan.method == .head ? 0 : announced
@@ -112,8 +112,9 @@ extension ResumeRules {
         return .write(rest)
     }
 
-    /// If only the tag differs, and date and length are equal, another edge server may have answered: worth one try. So
-    /// are other validators at an equal length, if the bytes may be joined whatever these say.
+    /// Decides between one retry and a restart. If only the tag differs, and date and length are equal, another edge
+    /// server may have answered, which justifies one attempt. The same applies to other validators at an equal length,
+    /// if the bytes may be joined whatever the validators are.
     private static func retryOrRestart(
         _ head: ResponseHead, plan: RequestPlan, _ whole: BodyPlan, _ reason: RestartReason
     ) -> HeadVerdict {
@@ -154,7 +155,7 @@ extension ResumeRules {
     /// The failure for an unrequested partial response (RFC 9110 §15.3.7).
     public static func unaskedPart(from url: HTTPURL) -> TransferError {
         TransferError(
-            .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
+            .rangeMismatch, "\(url.hostKey) sent a part although the whole was requested", httpStatus: 206,
             host: url.hostKey)
     }
 
@@ -210,7 +211,8 @@ extension ResumeRules {
     private static func hasKeptValidator(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         switch validator(of: plan.kept.validators) {
         case .etag(let tag): EntityTag.matchStrongly(tag, head.etag)
-        case .date(let date): head.lastModified == date && head.etag == nil
+        case .date(let date):
+            head.lastModified == date && (head.etag == nil || plan.kept.validators.etag == Validators.unknownTag)
         case nil: false
         }
     }
@@ -225,7 +227,8 @@ extension ResumeRules {
         // More bytes are kept than the representation has, though its length was not known before.
         if let now = completeLength(head), now < plan.offset { return .lengthChanged(kept: plan.offset, now: now) }
         if ignoresValidators(of: head, plan) { return nil }
-        if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
+        let isTagKnown = kept.validators.etag != Validators.unknownTag || head.lastModified == nil
+        if isTagKnown, let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
         if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
             return .lastModifiedChanged
         }

@@ -9,20 +9,20 @@ public enum ResumeRules {
     /// Decides what to request.
     ///
     /// - Parameters:
-    ///   - kept: what earlier attempts left; an empty value requests the whole.
-    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole. A segment with
-    ///     an end is requested as a range even if nothing of it is kept, since other attempts fetch the rest of the
-    ///     same version.
+    ///   - kept: the result of earlier attempts; an empty value requests the whole.
+    ///   - segment: the part of it that this attempt fetches; nil is the first kept segment, else the whole. A segment
+    ///     with an end is requested as a range even if nothing of it is kept, since other attempts fetch the rest of
+    ///     the same version.
     ///   - allowsUnsafe: continue whatever the validators are (`resume: unsafe`), if the lengths are equal.
-    ///   - joinsUnderDigest: the same, because a digest that the client gave will verify the finished bytes, and bytes that
-    ///     were put together have not been wrong yet.
-    ///   - source: the URL that the client gave, from which redirects may lead on.
+    ///   - joinsUnderDigest: the same, because a digest of the client will verify the finished bytes, and combined
+    ///     bytes have not been wrong yet.
+    ///   - source: the client's URL, from which redirects may lead to others.
     ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
-    ///   - proof: what is known of the server's regard for `If-Range`.
-    ///   - isRangeRefused: the server refuses requests for the rest: the whole is requested, and the kept bytes are skipped
-    ///     if it is of their version.
-    ///   - part: the part of the source that is the whole for the task. Heads are judged as `PartView` shows them.
+    ///   - proof: the known behaviour of the server with `If-Range`.
+    ///   - isRangeRefused: the server refuses requests for the rest: the whole is requested, and the kept bytes are
+    ///     skipped if it is of their version.
+    ///   - part: the part of the source that is the whole for the task. Heads are judged in the form of `PartView`.
     ///   - maxSize: the greatest length of the whole.
     public static func plan(
         kept: ResumeData, segment: Segment? = nil, source: HTTPURL? = nil, method: HTTPMethod = .get,
@@ -79,10 +79,10 @@ public enum ResumeRules {
 
     enum StrongValidator: Hashable { case etag(String), date(String) }
 
-    /// A strong entity tag; else, only where there is none at all, a modification date at least one second older than
-    /// the response it came with (§8.8.2.2).
+    /// The strong validator: a strong entity tag; else, only if there is none at all, a modification date at least one
+    /// second older than its response (§8.8.2.2).
     static func validator(of validators: Validators) -> StrongValidator? {
-        if let tag = validators.etag { return EntityTag.isStrong(tag) ? .etag(tag) : nil }
+        if let tag = validators.etag, tag != Validators.unknownTag { return EntityTag.isStrong(tag) ? .etag(tag) : nil }
         guard let text = validators.lastModified, let modified = HTTPDate.parse(text),
             let date = validators.date.flatMap(HTTPDate.parse), modified.advanced(by: .seconds(1)) <= date
         else { return nil }
@@ -103,6 +103,8 @@ public enum ResumeRules {
             kept.totalLength = kept.totalLength ?? body.total
             kept.finalURL = finalURL
             kept.doubt = nil
+            // The date has shown that the version is the same.
+            if kept.validators.etag == Validators.unknownTag { kept.validators = head.validators }
             return kept
         case .write(let body), .restart(let body, _):
             var new = ResumeData(

@@ -3,9 +3,9 @@ public import XferModel
 /// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
 ///
 /// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes
-/// stay, the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new
-/// version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages, empty
-/// answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
+/// stay, the attempt fails with `unexpected_answer`, and the request is repeated with the delays of every attempt. A
+/// new version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages,
+/// empty answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
 public enum SuspectRules {
     /// So often in a row the same answer has to come before it replaces the kept bytes.
     public static let sightings = 3
@@ -14,15 +14,15 @@ public enum SuspectRules {
     public enum Reason: Hashable, Sendable {
         /// A web page, where the kept bytes are none.
         case page
-        /// A success that brings no representation, 202 or 204, say.
+        /// A success without a representation, 202 or 204, say.
         case status(Int)
         case empty
         /// Data or text, where the kept bytes are of another kind.
         case otherKind(String)
-        /// The whole is shorter than what is kept of it.
+        /// The whole is shorter than the kept part of it.
         case shorter(kept: Int64, now: Int64)
-        /// The answer does not say how long it is, while the length of the kept bytes' version is known: whatever ends
-        /// its body would be taken for the end of the file.
+        /// The answer states no length, while the length of the kept bytes' version is known: whatever ends its body
+        /// would be taken for the end of the file.
         case unmeasured
     }
 
@@ -54,7 +54,7 @@ public enum SuspectRules {
                 httpStatus: head.status, host: host))
     }
 
-    /// An answer as it is remembered once it has been seen.
+    /// The stored form of an answer.
     public static func sight(of head: ResponseHead, source: HTTPURL?) -> AnswerDoubt {
         AnswerDoubt(signature: signature(of: head, source: source), count: 1)
     }
@@ -69,7 +69,7 @@ public enum SuspectRules {
         }
     }
 
-    /// Everything by which answers are the same. It names the source, since mirrors do not confirm each other's
+    /// The properties by which answers are the same. They include the source, since mirrors do not confirm each other's
     /// answers.
     private static func signature(of head: ResponseHead, source: HTTPURL?) -> String {
         let parts = [

@@ -2,8 +2,9 @@ public import XferModel
 
 /// Decides which answers make other tasks of a host wait, and for how long.
 ///
-/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL
-/// of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
+/// 429 is about the client (RFC 6585 §4) and stops the whole host. 503 with `Retry-After` is about a URL until a second
+/// URL of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance is no evidence about the files beside
+/// it.
 public enum HostCooldownRules {
     /// The tasks that an answer makes wait.
     public enum Scope: Hashable, Sendable, CaseIterable {
@@ -22,7 +23,7 @@ public enum HostCooldownRules {
     /// have answered in the host's place. Neither is a reason for other tasks to wait.
     public static func scope(of error: TransferError, to specification: TaskSpecification) -> Scope {
         guard error.proxy == nil, !isForgeable(error, to: specification) else { return .none }
-        guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || asksToWait(error) else {
+        guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || requestsWait(error) else {
             return .none
         }
         let isOfHost = error.host.map { $0 == specification.request.url.hostKey } ?? true
@@ -65,19 +66,19 @@ public enum HostCooldownRules {
     public static func duration(
         after error: TransferError, tries: Int, using random: inout some RandomNumberGenerator
     ) -> Duration {
-        guard asksToWait(error) else { return ownDelay(tries: tries, using: &random) }
+        guard requestsWait(error) else { return ownDelay(tries: tries, using: &random) }
         return .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter))
     }
 
-    /// The delay after a 429 that names none: between half and the whole of a bound, which is 1 s and doubles with each
-    /// try up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the host's first
-    /// one to send a request again, so the delay grows for all of them.
+    /// The delay after a 429 without a time: between half and the whole of a bound, which is 1 s and doubles with each
+    /// attempt up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the host's
+    /// first one to send a request again, so the delay grows for all of them.
     private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let bound = min(longestOwn, .seconds(1 << min(max(tries, 1) - 1, 9))).wholeMicroseconds
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))
     }
 
-    private static func asksToWait(_ error: TransferError) -> Bool {
+    private static func requestsWait(_ error: TransferError) -> Bool {
         error.httpStatus.map { $0 == 429 || $0 == 503 } == true && (error.retryAfter ?? 0) > 0
     }
 }

@@ -60,8 +60,8 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return isFromElsewhere(error, task.specification) ? .doubtful : .final
     }
 
-    /// True if a server that sent a part of the file may refuse all requests for a range, as shields do: the whole
-    /// is worth a request. After a refusal that passes the range comes first: the whole costs the kept bytes again.
+    /// True if a server that sent a part of the file may refuse all requests for a range, as shields do: then the whole
+    /// is requested. After a temporary refusal the range comes first: the whole costs the kept bytes again.
     ///
     /// - Parameter tries: the attempts since the last progress, that one and this one included: 2 is the first one that
     ///   continues.
@@ -91,10 +91,9 @@ extension TaskSpecification {
 
 /// Distinguishes a URL whose permission expired during a transfer from a server that refuses.
 public enum SourceExpiry {
-    /// True if the server refuses to continue a download that began without credentials because the URL itself carried
-    /// the permission, and it has expired: the URL looks signed, or the answer says so. With credentials, the answer is
-    /// about them. An answer from elsewhere is about the URL that the redirect named, and the task's own URL may name
-    /// another one.
+    /// True if the server refuses to continue a download that began without credentials because the permission in the
+    /// URL has expired: the URL looks signed, or the answer states it. With credentials, the answer is about them. An
+    /// answer of another host is about the redirect's URL, and the task's own URL may lead to another one.
     ///
     /// Servers do not agree on a status: S3 and CloudFront answer 403, Google Cloud Storage and R2 400 with
     /// `ExpiredToken`, others 401, 404 or 410.
@@ -154,7 +153,7 @@ public enum SourceExpiry {
         "signature not valid in the specified time frame",
     ]
 
-    /// True if the text of a refusal says that the URL, or the permission that it carries, has expired.
+    /// True if the text of a refusal states that the URL, or its permission, has expired.
     public static func isStated(in text: some Collection<UInt8>) -> Bool {
         let lower = String(decoding: text.prefix(longestText), as: UTF8.self).lowercased()
         return phrases.contains { lower.contains($0) }

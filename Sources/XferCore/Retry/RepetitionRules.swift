@@ -12,8 +12,8 @@ public enum RepetitionRules {
             || specification.kind == .upload && specification.upload.uploadProtocol != .plain
     }
 
-    /// True if the task's request itself may be made twice. For a resumable upload that is the first request, while the
-    /// server has not named its upload resource yet.
+    /// True if the task's request itself may be made twice. For a resumable upload that is the first request, before
+    /// the server has sent the URL of its upload resource.
     public static func mayRepeatRequest(of specification: TaskSpecification) -> Bool {
         let request = specification.request
         return request.method.isIdempotent || specification.retriesNonIdempotent
@@ -21,8 +21,8 @@ public enum RepetitionRules {
             || specification.kind == .upload && specification.upload.uploadProtocol == .tus
     }
 
-    /// Also true after an answer by which the server says that it did not act: 408, 423, 425 and 429 (RFC 9110 §15.5.9,
-    /// RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
+    /// Also true after an answer by which the server states that it did not act: 408, 423, 425 and 429 (RFC 9110
+    /// §15.5.9, RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
     public static func mayRepeat(_ specification: TaskSpecification, after error: TransferError) -> Bool {
         saysNothingWasDone(error) || mayRepeat(specification)
     }

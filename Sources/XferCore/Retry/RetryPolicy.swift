@@ -22,14 +22,14 @@ public struct RetryPolicy: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         case wait(Wait)
         case fail(TransferError)
-        /// Back to the queue at once; it does not count as a try.
+        /// Back to the queue at once; it does not count as an attempt.
         case again
     }
 
     /// Decides after a run of `task` failed with `error`.
     ///
     /// - Parameters:
-    ///   - requestWasSent: whether the server may have begun to act on the request.
+    ///   - requestWasSent: true if the server may have begun to act on the request.
     ///   - network: the condition of the network since the run began.
     ///   - othersOfHost: see `Refusal.meaning`.
     public func decide(
@@ -91,7 +91,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return .wait(Wait(.retry, until: now.advanced(by: delay)))
     }
 
-    /// The delay after `tries` tries without progress, 1 upward; never shorter than the server's `Retry-After`.
+    /// The delay after `tries` attempts without progress, 1 upward; never shorter than the server's `Retry-After`.
     public func delay(tries: Int, retryAfter: Int64?, using random: inout some RandomNumberGenerator) -> Duration {
         let doublings = min(max(tries - 1, 0), 20)
         let bound = min(cap, base * (1 << doublings))

@@ -5,7 +5,7 @@ public import XferModel
 public enum DescriptorRules {
     /// The database, its readers and its log, locks, timers and the event loops.
     static let ofService = 48
-    /// A task's directory, its own copy of the bytes, what publishing or a hook opens.
+    /// A task's directory, its own copy of the bytes, and the files that publishing or a hook opens.
     static let ofTask = 3
     /// A connection, and a second one while both address families are tried.
     static let ofRequest = 2

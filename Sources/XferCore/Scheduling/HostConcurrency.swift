@@ -29,6 +29,6 @@ public struct HostConcurrency: Hashable, Sendable {
         served[host] = max(known, count)
     }
 
-    /// Nothing of this host runs any more.
+    /// Removes a host of which nothing runs.
     public mutating func forget(_ host: String) { served[host] = nil }
 }

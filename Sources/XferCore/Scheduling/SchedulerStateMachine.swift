@@ -2,12 +2,12 @@ public import XferModel
 
 /// Decides which task may start next: limits, priorities, groups, profiles, rotation among hosts.
 ///
-/// It holds only the running transfers and their tasks. The queue itself is a `QueueIndex`, so that a million queued
+/// It contains only the running transfers and their tasks. The queue itself is a `QueueIndex`, so that a million queued
 /// tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin:
 /// SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
-    /// Most transfers at once of the tasks that name a profile, for profiles that have such a limit.
+    /// The highest number of transfers at once of the tasks that name a profile, for profiles that have such a limit.
     public var maxActiveByProfile: [String: Int] = [:]
     /// The windows of origins: how many of a host's transfers may be active where the limits set no number.
     public var origins = OriginWindows()
@@ -57,7 +57,7 @@ public struct SchedulerStateMachine: Sendable {
 
     public init(limits: SchedulerLimits) { self.limits = limits }
 
-    /// Transfers that hold a slot.
+    /// The number of transfers that occupy a slot.
     public var activeCount: Int { slots.count }
     /// Tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
@@ -140,7 +140,7 @@ public struct SchedulerStateMachine: Sendable {
         return try queue.heads(of: lane, order: limits.order, limit: runningCount + 1).first { !isRunning($0) }
     }
 
-    /// Groups at their own limit. The limits are read from the queue each time, so a new limit holds from the next
+    /// Groups at their own limit. The limits are read from the queue each time, so a new limit applies from the next
     /// pick.
     private func blockedGroups(in queue: borrowing some QueueIndex & ~Copyable) throws -> Set<GroupKey> {
         var blocked: Set<GroupKey> = []
@@ -176,21 +176,21 @@ public struct SchedulerStateMachine: Sendable {
         return hasSlot ? nil : .queueFull
     }
 
-    /// Transfers of this group that hold a slot.
+    /// The number of this group's transfers that occupy a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
 
     /// Transfers of this host that occupy a slot.
     public func activeCount(ofHost host: String) -> Int { activeByHost[host, default: 0] }
 
-    /// Transfers of tasks that name this profile which hold a slot.
+    /// The number of transfers with this profile that occupy a slot.
     public func activeCount(ofProfile profile: String) -> Int { activeByProfile[profile, default: 0] }
 
-    /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts
-    /// against the group and the profile of the task it was started for, however many others join.
+    /// Records that a task was started on this transfer, which occupies a slot from now on, if it did not already. Its
+    /// slot counts against the group and the profile of the first task, however many others join.
     ///
     /// - Parameters:
     ///   - descriptors: file descriptors that it may need at once.
-    ///   - kind: what the transfer is known to be.
+    ///   - kind: the known kind of the transfer.
     ///   - ticket: of the request that the transfer continues; see `detachTicket`.
     ///   - now: nil for the latest time of `origins`.
     public mutating func onStart(
@@ -213,7 +213,8 @@ public struct SchedulerStateMachine: Sendable {
                 holder: task, host: lane.host, group: lane.group, profile: lane.profile, kind: kind, ticket: ticket))
     }
 
-    /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
+    /// Records that a running task was put into another group: its transfer counts there from now on, also above the
+    /// limit.
     public mutating func onRegroup(_ task: TaskID, group: GroupKey?) {
         guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
         else { return }
@@ -246,7 +247,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The known kind of a transfer; nil if it has no slot.
     public func kind(of transfer: TransferID) -> TransferMix.Kind? { slots[transfer]?.kind }
 
-    /// Returns whether the transfer was not known to be of this kind.
+    /// Returns true if the transfer was not known to be of this kind.
     public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
         guard let slot = slots[transfer], slot.kind != kind else { return false }
         mix.move(from: slot.kind, to: kind)
@@ -300,7 +301,7 @@ extension Dictionary where Value == Int {
 
 /// The limits of the scheduler; all at least 1.
 public struct SchedulerLimits: Hashable, Sendable {
-    /// Transfers whose bodies are on the way at once; nil leaves the number to `TransferMix`.
+    /// The highest number of transfers whose bodies are on the way at once; nil leaves the number to `TransferMix`.
     public var maxActive: Int?
     /// The highest number of these from one host; nil leaves the number to `OriginWindow`.
     public var maxActivePerHost: Int?

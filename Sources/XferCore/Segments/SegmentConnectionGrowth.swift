@@ -27,7 +27,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         struct Start: Hashable {
             let time: MonotonicInstant
-            /// Bytes that were written at that time.
+            /// The bytes that were written at that time.
             let written: Int64
 
             /// Bytes per second since an earlier moment.
@@ -91,9 +91,9 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
         state = .fixed
     }
 
-    /// Records the progress of all connections together. Returns whether another number of connections is wanted now.
+    /// Records the progress of all connections together. Returns true if another number of connections is wanted now.
     ///
-    /// - Parameter areAllWorking: whether each connection receives bytes. Until then the trial has not begun:
+    /// - Parameter areAllWorking: true if each connection receives bytes. Until then the trial has not begun:
     ///   connecting takes time.
     mutating func measure(
         written: Int64, remaining: Int64, smallest: Int64, areAllWorking: Bool, now: MonotonicInstant

@@ -15,7 +15,7 @@ struct SegmentPiece: Hashable, Sendable {
     }
     /// First offset that its present connection has to fetch.
     private(set) var begun: Int64 = 0
-    /// The end of the piece cannot be changed any more.
+    /// The end of the piece can no longer be changed.
     var isSettled = false
     /// The response of its connection ends with the piece.
     var isBounded = false

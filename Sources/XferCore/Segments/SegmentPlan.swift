@@ -15,7 +15,7 @@ public import XferModel
 /// between a `split` or `extend` and its answer the caller requests nothing else. `SegmentPiece` records the bytes of a
 /// piece. Class of origin: aria2's SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
-    /// Names a connection: 0 …, the lowest free number first.
+    /// Identifies a connection: 0 …, the lowest free number first.
     public typealias Connection = Int
 
     /// The next step of a connection without work.
@@ -32,7 +32,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [SegmentPiece]
     private var growth: SegmentConnectionGrowth
-    /// True if a range came as requested.
+    /// True if the server sent a range as requested.
     public private(set) var isProven = false
     /// The speed of the connection that ended last.
     private var lastRate: Double?
@@ -46,18 +46,19 @@ public struct SegmentPlan: Hashable, Sendable {
     /// is small.
     static let slow = 8.0
 
-    /// A connection that is slower than the others by this factor gives back its piece; see `laggard`.
+    /// A connection that is slower than the others by this factor returns its piece; see `laggard`.
     static let farBelow = 8.0
     /// Measurements before a connection counts as slow: connecting takes time.
     private static let leastMeasurements = 4
-    /// Most pieces that are taken from slow connections: each costs a request. Beyond it slow connections keep theirs.
+    /// The highest number of pieces that are taken from slow connections: each costs a request. Beyond it slow
+    /// connections keep theirs.
     private static let mostTakeovers = 8
     private var takeovers = 0
 
     /// - Parameters:
     ///   - total: complete length.
-    ///   - kept: what is durable already, as a crash may have left it.
-    ///   - count: how many connections are wanted.
+    ///   - kept: the durable bytes, in whatever state a crash has left them.
+    ///   - count: the number of connections to use.
     ///   - smallest: no smaller piece is split off, in bytes.
     public init(total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20) {
         self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096)
@@ -149,7 +150,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.insert(contentsOf: rest, at: index + 1)
     }
 
-    /// The connection's range came as requested: the end of its piece can be changed.
+    /// Records that the server sent the connection's range as requested: the end of its piece can be changed.
     public mutating func onAnswer(_ connection: Connection) {
         isProven = true
         guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
@@ -185,7 +186,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.joinDurable()
     }
 
-    /// Measures the connections. Returns whether the wanted number of connections has changed.
+    /// Measures the connections. Returns true if the wanted number of connections has changed.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
         for index in pieces.indices where pieces[index].connection != nil {
             pieces[index].rate.addSample(pieces[index].written, now: now)
@@ -210,12 +211,12 @@ public struct SegmentPlan: Hashable, Sendable {
             \.connection)
     }
 
-    /// A connection that would hold up the end, while another one has no work: it is far slower than the others, and
-    /// its piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest goes
-    /// to another connection. It counts as taken over.
+    /// A connection that would delay the end, while another one has no work: it is far slower than the others, and its
+    /// piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest is
+    /// assigned to another connection. It counts as taken over.
     ///
-    /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have been done before it
-    ///   could be measured, and all that are left may be slow.
+    /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have ended before it could
+    ///   be measured, and all remaining ones may be slow.
     public mutating func removeLaggard(ended: Double? = nil) -> Connection? {
         guard takeovers < Self.mostTakeovers, pieces.allSatisfy({ $0.connection != nil || $0.isWritten }) else {
             return nil

@@ -60,7 +60,7 @@ public struct CoalesceKey: Hashable, Sendable {
         return digest(words.bytes)
     }
 
-    /// Changes with what a key is made of, so that kept ones of another form match nothing.
+    /// The form of keys. It changes with the contents of a key, so that stored keys of another form match nothing.
     private static let form = "coalesce key 1"
 }
 
@@ -83,7 +83,8 @@ struct CanonicalKeyEncoder {
         for element in elements { body(&self, element) }
     }
 
-    /// Options that have their defaults add nothing, so that a new option leaves the keys of older rows as they are.
+    /// Adds the options. Options with their defaults add nothing, so that a new option does not change the keys of
+    /// older rows.
     mutating func add(_ options: [StoredOption], of specification: TaskSpecification) {
         for option in options where !withUnsafePointer(to: specification, { option.isDefault(in: $0) }) {
             add(option.name)

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A digest that a task's finished bytes must have before they are published, and who says so.
+/// A digest that a task's finished bytes must have before they are published, and its origin.
 public struct DigestDemand: Hashable, Sendable {
     public enum Origin: Hashable, Sendable {
         /// The task.
@@ -23,13 +23,13 @@ public struct DigestDemand: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - own: the digest that the task demands.
-    ///   - holding: the digest under which bytes were put together, or their end was taken. A strong digest of the task's
-    ///     own proves as much.
-    ///   - announced: the digest that the server named. It is not verified beside a demanded one.
-    public static func all(own: Checksum?, holding: Checksum?, announced: Checksum?) -> [DigestDemand] {
+    ///   - binding: the digest under which bytes were combined, or their end was accepted. A strong digest of the
+    ///     task's own proves as much.
+    ///   - announced: the digest from the server. It is not verified beside a demanded one.
+    public static func all(own: Checksum?, binding: Checksum?, announced: Checksum?) -> [DigestDemand] {
         var demands = own.map { [DigestDemand(.task, $0)] } ?? []
-        if let holding, holding != own, own?.algorithm.isStrong != true {
-            demands.append(DigestDemand(.sharingTask, holding))
+        if let binding, binding != own, own?.algorithm.isStrong != true {
+            demands.append(DigestDemand(.sharingTask, binding))
         }
         if demands.isEmpty, let announced { demands.append(DigestDemand(.server, announced)) }
         return demands

@@ -5,7 +5,7 @@ public import XferModel
 /// SDWebImage's `failedURLs` with its exclusions: failures that concern the URL are listed; failures that concern the
 /// network, the caller or this machine never are.
 public enum FailedURLRules {
-    /// Most entries; beyond it the oldest failure is removed.
+    /// The highest number of entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
     /// True if a final failure puts the task's first URL on the list: 4xx except 401, 403, 408, 416, 423, 425 and 429,
@@ -55,7 +55,7 @@ public enum FailedURLRules {
     {
         TransferError(
             .blockedURL,
-            "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not asked for again before \(end) "
+            "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not requested again before \(end) "
                 + "without retry_failed",
             httpStatus: entry.error.httpStatus, host: request.url.hostKey)
     }

@@ -8,7 +8,7 @@ public enum SharingRules {
     ///
     /// Besides the `CoalesceKey` it contains the kind of result, since a file and an answer are received in different
     /// ways. Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict:
-    /// update` there is no key: such a request is conditional on what the task itself published. Where only a digest
+    /// update` and `continue` there is no key: such a request depends on a file of the task's own. Where only a digest
     /// can prove that bytes of several mirrors belong together, all tasks have to demand the same digest: without it a
     /// task could not verify them.
     ///
@@ -16,7 +16,7 @@ public enum SharingRules {
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
-        guard specification.coalesces, specification.destination.onConflict != .update,
+        guard specification.coalesces, ![.update, .continue].contains(specification.destination.onConflict),
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
         let demanded = specification.mirrors.isEmpty ? nil : specification.checksum
@@ -114,15 +114,15 @@ public enum SharingRules {
 
 /// Decides which task is in a slot, and which leave it when another one joins.
 ///
-/// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the one that is there.
+/// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the present one.
 public enum SlotRules {
-    /// True if a task in this state still holds its slot. A task that has ended has left it; a staged task still has to
-    /// be committed and holds it.
-    public static func isHeld(in state: TaskState) -> Bool { !state.isTerminal }
+    /// True if a task in this state still occupies its slot. A task that has ended has left it; a staged task still has
+    /// to be committed and occupies it.
+    public static func isOccupied(in state: TaskState) -> Bool { !state.isTerminal }
 
     /// The tasks that the newcomer supersedes, of all that were found in its slot. The newcomer is already among the
     /// found tasks, so that a shared transfer is never without a task.
     public static func superseded(by newcomer: TaskID, among found: [TransferTask]) -> [TransferTask] {
-        found.filter { $0.id != newcomer && isHeld(in: $0.state) }
+        found.filter { $0.id != newcomer && isOccupied(in: $0.state) }
     }
 }

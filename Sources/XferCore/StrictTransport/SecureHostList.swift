@@ -1,17 +1,18 @@
 public import XferModel
 
-/// The hosts that have demanded https (RFC 6797). Bounded: the hosts that said so the longest ago are forgotten.
+/// The hosts that have demanded https (RFC 6797). Bounded: the hosts with the oldest demands are removed.
 public struct SecureHostList: Hashable, Sendable {
-    /// Most hosts.
+    /// The highest number of hosts.
     public static let maxCount = 4096
-    /// Hosts that are forgotten at once when the list is full, so that a full list is not searched for each new host.
+    /// The number of hosts that are removed at once when the list is full, so that a full list is not searched for each
+    /// new host.
     private static let evictedAtOnce = maxCount / 16
     /// A longer demand counts as one of ten years.
     private static let longestAge: Int64 = 315_360_000
 
     private struct Entry: Hashable {
         var host: SecureHost
-        /// The end of the demand as it was in the last essential change.
+        /// The end of the demand at the last essential change.
         var keptUntil: Timestamp
     }
 
@@ -47,9 +48,9 @@ public struct SecureHostList: Hashable, Sendable {
 
     /// A change of the list: by a host's field, or on request.
     public struct Change: Hashable, Sendable {
-        /// The host as it is known from now on; nil if it is not known any more.
+        /// The new state of the host; nil if it was removed.
         public var known: SecureHost?
-        /// Hosts that are not known any more.
+        /// Hosts that were removed.
         public var forgotten: [String] = []
         /// True if the change has to be kept: it is more than a later end of the same demand.
         public var isEssential = true
@@ -91,7 +92,7 @@ public struct SecureHostList: Hashable, Sendable {
         return Change(known: known, forgotten: forgotten)
     }
 
-    /// Forgets these hosts. Returns those that were known.
+    /// Removes these hosts. Returns those that were known.
     public mutating func remove(_ hosts: [String]) -> [String] {
         hosts.compactMap { host in
             guard let name = Self.name(ofHost: host), byName.removeValue(forKey: name) != nil else {
@@ -101,7 +102,7 @@ public struct SecureHostList: Hashable, Sendable {
         }
     }
 
-    /// Forgets what has expired, and then what was noted the longest ago.
+    /// Removes expired hosts, and then those with the oldest records.
     private mutating func evict(at now: Timestamp) -> [String] {
         let hosts = byName.values.map(\.host)
         var gone = hosts.filter { $0.expiresAt <= now }.map(\.host)

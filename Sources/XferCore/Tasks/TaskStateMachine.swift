@@ -6,7 +6,7 @@ public import XferModel
 /// state does not allow is `unchanged`. An internal event in the wrong state is a programming error with the state in
 /// its message. Class of origin: AFURLSessionManager's task delegate, whose order of callbacks this fixes.
 public struct TaskStateMachine: Sendable {
-    /// The task as it is to be committed.
+    /// The task to commit.
     public private(set) var task: TransferTask
 
     public init(_ task: TransferTask) { self.task = task }
@@ -30,7 +30,7 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The user resumes the task. A waiting task tries now, whatever it waits for, unless that is one of its own
+    /// Applies the user's resume. A waiting task starts now, whatever it waits for, unless that is one of its own
     /// conditions (`WaitReason.isStartCondition`).
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
@@ -126,8 +126,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The progress of a request and its answer, to be committed with the next transition; `sent` is what the server
-    /// has.
+    /// Records the progress of a request and its answer, to be committed with the next transition; `sent` is the number
+    /// of bytes that the server has.
     public mutating func onExchange(received: Int64, sent: Int64, total: Int64?) {
         task.received = received
         task.sent = sent
@@ -145,8 +145,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The source has another version: kept bytes are dropped. `furthest` stays; otherwise a source that changes at
-    /// every try would count as progress for ever.
+    /// Records that the source has another version: kept bytes are dropped. `furthest` stays; otherwise a source that
+    /// changes at every attempt would count as progress for ever.
     public mutating func onSourceChanged(reason: String) -> TaskTransition {
         let dropped = task.received
         task.received = 0
@@ -168,7 +168,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
-    /// A wait is over: its time came or its cause went away. If the service did not run at that time, because the
+    /// Ends a wait: its time has passed, or its cause has ended. If the service did not run at that time, because the
     /// machine was off, say, the delay does not count against `retry_for`.
     public mutating func onWaitOver(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting else { return .unchanged }
@@ -188,8 +188,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon crashed repeatedly while the task was in flight: the task does not start by itself any more. A paused
-    /// task stays paused.
+    /// Records that the daemon crashed repeatedly while the task was in flight: the task no longer starts by itself. A
+    /// paused task stays paused.
     public mutating func onSuspect(_ error: TransferError) -> TaskTransition {
         guard task.state == .queued || task.state == .waiting, task.wait?.reason != .suspect else { return .unchanged }
         move(to: .waiting)
@@ -199,9 +199,9 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: Wait(.suspect), error: error))
     }
 
-    /// A condition of the task does not hold, or no longer does: its window has closed, or the link is metered. A
-    /// running task stops at its checkpoint; that does not count as a try.
-    public mutating func onHold(_ wait: Wait) -> TaskTransition {
+    /// Records that a condition of the task is not met, or no longer: its window has closed, or the link is metered. A
+    /// running task stops at its checkpoint; that does not count as an attempt.
+    public mutating func onBlocked(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {
         case (.waiting, let reason?) where reason.isStartCondition:
@@ -222,7 +222,7 @@ public struct TaskStateMachine: Sendable {
             event: .taskWaiting(wait: wait, error: nil), action: isRunning ? .stopAttempt : .none)
     }
 
-    /// The task's conditions hold: a task that waits for them continues.
+    /// Records that the task's conditions are met: a task that waits for them continues.
     public mutating func onConditionsMet() -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason.isStartCondition == true else { return .unchanged }
         move(to: .queued)
@@ -242,7 +242,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
 
-    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as a try.
+    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as an
+    /// attempt.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
@@ -264,8 +265,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskRestored(received: task.received), action: .schedule)
     }
 
-    /// The file is published, skipped or was current; the content is sent; the response is kept. `size` is what was
-    /// transferred in the task's direction, in bytes.
+    /// Completes the task: the file is published, skipped or was current; the content is sent; the response is stored.
+    /// `size` is the number of bytes transferred in the task's direction.
     public mutating func onComplete(size: Int64, at now: Timestamp) -> TaskTransition {
         require(.running)
         end(.completed, at: now)
@@ -300,7 +301,7 @@ public struct TaskStateMachine: Sendable {
             event: .taskCompleted(path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false))
     }
 
-    /// The last try failed, or the failure is permanent.
+    /// The last attempt failed, or the failure is permanent.
     public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .running || task.state == .waiting, "a task that is \(task.state) cannot fail")
@@ -332,7 +333,7 @@ public struct TaskStateMachine: Sendable {
         task.total = total
     }
 
-    /// The task does not need its transfer any more.
+    /// Detaches the task from its transfer, which it no longer needs.
     public mutating func unsubscribe() { task.transferID = nil }
 
     /// Changes the task's specification.
@@ -351,7 +352,7 @@ public struct TaskStateMachine: Sendable {
 
     // MARK: Moving
 
-    /// The start that was counted did not end in a failure, so it does not use up a try.
+    /// Undoes the count of a start that did not end in a failure, so that it does not use up an attempt.
     private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
 
     private mutating func forgetBytes() {

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The result of one transition: what the caller has to commit and to do.
+/// The result of one transition: the changes to commit and the action.
 public struct TaskTransition: Hashable, Sendable {
     /// Committed with the task; nil when clients need not know.
     public var event: EventPayload?

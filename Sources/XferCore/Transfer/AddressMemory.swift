@@ -1,19 +1,19 @@
 public import XferModel
 
-/// Remembers which addresses of a name did not answer, so that the next attempt prefers another one.
+/// Records which addresses of a name did not answer, so that the next attempt prefers another one.
 ///
-/// It only orders: an address that is avoided is used when no other one is left. An address is avoided for `rest` after
-/// its failure, and for as long as another address of the name works, but no longer than `longest`; then it is tried
-/// again. An answer from it ends that at once.
+/// It only orders: an avoided address is used when no other one is left. An address is avoided for `rest` after its
+/// failure, and for as long as another address of the name works, but no longer than `longest`; then it is retried. An
+/// answer from it ends that at once.
 public struct AddressMemory: Sendable {
     /// The time for which an address is avoided after its failure, or after another address of the name answered.
     public static let rest = Duration.seconds(600)
     /// The longest time for which an address is avoided.
     public static let longest = Duration.seconds(3600)
-    /// Most names that are remembered; beyond it the one that was changed first is forgotten, so that its addresses are
-    /// used in the resolver's order again.
+    /// The highest number of names that are recorded; beyond it the one that was changed first is removed, so that its
+    /// addresses are used in the resolver's order again.
     public static let capacity = 256
-    /// Most failed addresses of a name; beyond it the one that failed first is forgotten.
+    /// The highest number of failed addresses of a name; beyond it the one that failed first is removed.
     public static let addressCapacity = 16
 
     private struct Failure {
@@ -26,7 +26,7 @@ public struct AddressMemory: Sendable {
         var failures: [IPAddress: Failure] = [:]
         /// The address that answered last, since an address of the name has failed.
         var working: (address: IPAddress, time: MonotonicInstant)?
-        /// Orders the names by their last change.
+        /// The order of the names by their last change.
         var number: UInt64
     }
 
@@ -87,7 +87,7 @@ public struct AddressMemory: Sendable {
         names[name] = known.failures.isEmpty ? nil : known
     }
 
-    /// Forgets everything, since the network has changed.
+    /// Removes all records, since the network has changed.
     public mutating func removeAll() { names = [:] }
 
     private static func isAvoided(

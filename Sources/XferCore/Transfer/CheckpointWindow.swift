@@ -42,13 +42,13 @@ public struct CheckpointWindow: Hashable, Sendable {
         /// The number of requests.
         public var count: Int
         /// Their bytes that are not yet durable.
-        public var atStake: Int64
+        public var unsynced: Int64
         /// True if a checkpoint of all of them is under way.
         public var areSaved: Bool
 
-        public init(count: Int = 0, atStake: Int64 = 0, areSaved: Bool = false) {
+        public init(count: Int = 0, unsynced: Int64 = 0, areSaved: Bool = false) {
             self.count = count
-            self.atStake = atStake
+            self.unsynced = unsynced
             self.areSaved = areSaved
         }
     }
@@ -84,7 +84,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// The number of bytes that are not yet durable at which reading pauses. The difference to the limit is room for
     /// the bytes in libcurl's buffer, which it may still deliver after a pause.
     private let full: Int64
-    /// The same room for each of several requests: libcurl's buffer, and what it delivers at once.
+    /// The same room for each of several requests: libcurl's buffer, and the bytes that it delivers at once.
     private let room: Int64
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64
@@ -143,10 +143,10 @@ public struct CheckpointWindow: Hashable, Sendable {
 
     private mutating func action(_ now: MonotonicInstant, _ neighbours: Neighbours) -> Action {
         let own = written - committed
-        let sum = own.addingReportingOverflow(max(0, neighbours.atStake))
-        let atStake = sum.overflow ? .max : sum.partialValue
+        let sum = own.addingReportingOverflow(max(0, neighbours.unsynced))
+        let unsynced = sum.overflow ? .max : sum.partialValue
         var due: Int64?
-        if pending == nil, let dueAt, atStake >= limits.dueBytes && !neighbours.areSaved || dueAt <= now {
+        if pending == nil, let dueAt, unsynced >= limits.dueBytes && !neighbours.areSaved || dueAt <= now {
             pending = written
             oldestAfterPending = nil
             due = written
@@ -155,7 +155,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         // A request that pauses has bytes of its own at stake: their age causes a checkpoint even if no other request
         // asks for one.
         let mayPause = pending != nil || neighbours.count > 0 && own > 0
-        isPaused = mayPause && (atStake >= full(beside: neighbours.count) || isLate)
+        isPaused = mayPause && (unsynced >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)
     }
 

@@ -11,7 +11,7 @@ public struct ContinueMemory: Sendable {
     public static let patience = Duration.seconds(1)
     /// The time for which such an origin does not get the expectation.
     static let rest = Duration.seconds(600)
-    /// Most origins that are remembered; beyond it the oldest is forgotten.
+    /// The highest number of origins that are recorded; beyond it the oldest is removed.
     static let capacity = 256
 
     /// The end of that time for each origin.
@@ -19,7 +19,7 @@ public struct ContinueMemory: Sendable {
 
     public init() {}
 
-    public func mayAsk(_ origin: Origin, now: MonotonicInstant) -> Bool { resting[origin].map { $0 <= now } ?? true }
+    public func mayExpect(_ origin: Origin, now: MonotonicInstant) -> Bool { resting[origin].map { $0 <= now } ?? true }
 
     /// Records that the origin does not support the expectation, and does not get it for `rest`.
     public mutating func recordSilence(of origin: Origin, now: MonotonicInstant) {

@@ -53,12 +53,12 @@ public enum HopHeaders {
         return fields + planned
     }
 
-    /// True if a field is meant for the first origin only: secrets, and a `Host` of the client's own.
+    /// True if a field is only for the first origin: secrets, and a `Host` of the client's own.
     private static func isBound(_ name: String) -> Bool {
         Redaction.isSecretHeader(name) || name.equalsIgnoringASCIICase("Host")
     }
 
-    /// Fields that describe content that is not sent any more (RFC 9110 §15.4).
+    /// True if a field describes content that is no longer sent (RFC 9110 §15.4).
     private static func describesContent(_ lowercased: String) -> Bool {
         lowercased.hasPrefix("content-") || ["digest", "repr-digest", "last-modified"].contains(lowercased)
     }
@@ -67,10 +67,10 @@ public enum HopHeaders {
 /// Changes to header fields by host (`header_rules`), applied at every hop in their order.
 public enum HeaderRules {
     /// - Parameters:
-    ///   - fields: as they would be sent.
-    ///   - home: the first URL of the request. A secret goes to the hosts its rule names, but never without TLS when
+    ///   - fields: the fields to send without the rules.
+    ///   - home: the first URL of the request. A secret is sent to the hosts of its rule, but never without TLS when
     ///     the request began with TLS; a rule for every host sends its secrets to the first origin only.
-    ///   - isFixed: names, in lower case, that no rule changes.
+    ///   - isFixed: true for names, in lower case, that no rule changes.
     public static func apply(
         _ rules: [HeaderRule], to fields: [HeaderField], hop: HTTPURL, home: HTTPURL, isFixed: (String) -> Bool
     ) -> [HeaderField] {

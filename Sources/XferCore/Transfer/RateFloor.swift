@@ -36,7 +36,7 @@ public struct RateFloor: Hashable, Sendable {
         if pausedAt != nil { pausedAt = now }
     }
 
-    /// Nothing is expected until the next `begin`.
+    /// Records that nothing is expected until the next `begin`.
     public mutating func end() {
         start = nil
         pausedAt = nil

@@ -4,7 +4,7 @@ public import XferModel
 public struct RedirectRules: Hashable, Sendable {
     public let policy: RedirectPolicy
     public let allowsDowngrade: Bool
-    /// Most redirects in a row.
+    /// The highest number of redirects in a row.
     public let limit: Int
     /// The statuses of responses that are results.
     private let acceptedStatus: StatusSet

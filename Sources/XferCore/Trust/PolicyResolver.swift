@@ -52,9 +52,9 @@ public struct PolicyResolver: Sendable, Hashable {
     }
 
     /// The policies for a hop: the most specific one that is enforced, the report-only ones that are more specific, and
-    /// the one that the task names where one of its patterns matches.
-    /// - Throws: `policyMissing` when the named policy does not exist any more; `plainHTTP` for `http` to a host that
-    ///   has pins.
+    /// the task's own one if one of its patterns matches.
+    /// - Throws: `policyMissing` when the task's policy no longer exists; `plainHTTP` for `http` to a host that has
+    ///   pins.
     public func resolve(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {

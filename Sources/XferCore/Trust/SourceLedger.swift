@@ -45,7 +45,7 @@ public struct SourceLedger: Hashable, Sendable {
     /// Replaces the judgement of a listed server.
     public mutating func setJudgement(_ judgement: String, at index: Int) { entries[index].judgement = judgement }
 
-    /// Why the servers that are not listed may not be trusted any more; nil if they are, or if all are listed.
+    /// The reason why the servers that are not listed are no longer trusted; nil if they are, or if all are listed.
     ///
     /// - Parameter settings: identifies the trust settings in force.
     public func refusalOfUnlisted(under settings: String) -> String? {

@@ -8,15 +8,15 @@ public struct TLSRefusal: Hashable, Sendable {
         /// The lowest version that was offered.
         public var minimumTLS: TLSVersion
         /// True if the server requested a client certificate.
-        public var wasAskedForCertificate: Bool
+        public var wasCertificateRequested: Bool
         /// True if there was a client certificate to show.
         public var hasCertificate: Bool
 
         public init(
-            minimumTLS: TLSVersion = .tls12, wasAskedForCertificate: Bool = false, hasCertificate: Bool = false
+            minimumTLS: TLSVersion = .tls12, wasCertificateRequested: Bool = false, hasCertificate: Bool = false
         ) {
             self.minimumTLS = minimumTLS
-            self.wasAskedForCertificate = wasAskedForCertificate
+            self.wasCertificateRequested = wasCertificateRequested
             self.hasCertificate = hasCertificate
         }
     }
@@ -76,7 +76,7 @@ public struct TLSRefusal: Hashable, Sendable {
             return circumstances.hasCertificate ? .clientCertificateRefused : .clientCertificateRequired
         // handshake_failure: a server asks for a certificate after the parameters are settled.
         case 40:
-            guard circumstances.wasAskedForCertificate else { return .tlsParameters }
+            guard circumstances.wasCertificateRequested else { return .tlsParameters }
             return circumstances.hasCertificate ? .clientCertificateRefused : .clientCertificateRequired
         // protocol_version.
         case 70: return .tlsVersion

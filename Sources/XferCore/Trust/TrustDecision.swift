@@ -65,9 +65,9 @@ public enum TrustJudgement: Hashable, Sendable {
     case reported(TrustRefusal)
 }
 
-/// Everything that was found wrong.
+/// All failures that were found.
 public struct TrustRefusal: Hashable, Sendable {
-    /// `pin_mismatch` when nothing but pins is wrong, else `trust_rejected`.
+    /// `pin_mismatch` when only the pins fail, else `trust_rejected`.
     public var reason: FailureReason
     /// The first fault's X509_V_ERR code, 0 for pins that merely do not match.
     public var code: Int32
@@ -134,7 +134,7 @@ public enum StapledStatus: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension TrustDecision {
-    /// Judges what a server stapled, once its chain was accepted.
+    /// Judges the stapled response of a server, once its chain was accepted.
     public static func judge(_ applied: AppliedPolicy, _ status: StapledStatus) -> TrustJudgement {
         guard applied.requiresStapledOCSP, !status.isGood else { return .accepted }
         let refusal = TrustRefusal(reason: .revocationUnknown, code: 0, problems: [status.description])
@@ -162,7 +162,7 @@ public struct TrustVerdict: Hashable, Sendable {
         self.lax = lax
     }
 
-    /// Adds what was found later in the same handshake.
+    /// Adds a judgement from later in the same handshake.
     public mutating func add(_ later: TrustVerdict) {
         failure = failure ?? later.failure
         violations += later.violations

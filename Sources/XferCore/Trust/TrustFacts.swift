@@ -12,14 +12,14 @@ public struct TrustFacts: Hashable, Sendable {
     /// The result of comparing the leaf's names with the host.
     public enum HostName: Hashable, Sendable {
         case matches
-        /// With the X509_V_ERR code for it.
+        /// A mismatch, with its X509_V_ERR code.
         case mismatch(code: Int32)
         case unchecked
     }
 
-    /// To the system's anchors; the name is not part of it.
+    /// The chain to the system's anchors, without the host name.
     public var systemChain = Chain.unchecked
-    /// To the policy's pinned certificates as only anchors.
+    /// The chain to the policy's pinned certificates as only anchors.
     public var pinnedChain = Chain.unchecked
     public var hostName = HostName.unchecked
     /// True if the chain that is valid to the pins has a pinned certificate.

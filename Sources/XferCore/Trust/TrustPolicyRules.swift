@@ -112,7 +112,7 @@ public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
     case day = 1
     case expired = 0
 
-    /// In order of urgency.
+    /// Orders by urgency.
     public static func < (left: ExpiryWarning, right: ExpiryWarning) -> Bool { left.rawValue > right.rawValue }
 
     /// The time at which this warning is due.
@@ -120,9 +120,9 @@ public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
         expiry.advanced(by: .seconds(-86_400 * Int64(clamping: rawValue)))
     }
 
-    /// The most urgent warning that is due and has not been given. A service that did not run for weeks gives one
+    /// The most urgent warning that is due and has not been given. After weeks without the service there is one
     /// warning, not three.
-    /// - Parameter given: the last one that was given for this version of the policy.
+    /// - Parameter given: the last warning that was given for this version of the policy.
     public static func due(for expiry: Timestamp, after given: ExpiryWarning?, at now: Timestamp) -> ExpiryWarning? {
         guard let due = allCases.filter({ $0.instant(before: expiry) <= now }).max() else { return nil }
         return given.map { due > $0 } ?? true ? due : nil

@@ -10,7 +10,7 @@ public struct TrustChecks: OptionSet, Hashable, Sendable {
     public static let systemChain = TrustChecks(rawValue: 1 << 0)
     /// The chain is valid with the pinned certificates as its only anchors. The host name is not checked.
     public static let pinnedChain = TrustChecks(rawValue: 1 << 1)
-    /// The leaf certificate names the host.
+    /// The leaf certificate is valid for the host.
     public static let hostName = TrustChecks(rawValue: 1 << 2)
     /// A certificate of the chain that is valid to the pins equals a pin byte for byte.
     public static let certificate = TrustChecks(rawValue: 1 << 3)

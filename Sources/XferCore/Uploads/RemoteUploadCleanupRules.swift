@@ -5,18 +5,18 @@ public enum RemoteUploadCleanupRules {
     /// The time for which the cleanup is retried. The server is expected to remove the upload later by itself.
     public static let patience = Duration.seconds(86_400)
 
-    /// Between tries.
+    /// The delays between attempts.
     public static let backoff = RetryPolicy(base: .seconds(1), cap: .seconds(3600))
 
     public enum Decision: Hashable, Sendable {
-        /// The upload is gone.
+        /// The upload no longer exists.
         case done
         /// The server refuses, or has not been reached for too long.
         case giveUp
         case tryAgain(at: Timestamp)
     }
 
-    /// Decides after a try.
+    /// Decides after an attempt.
     ///
     /// - Parameters:
     ///   - status: of the final response; nil when there was none.

@@ -8,19 +8,19 @@ public import XferModel
 /// the protocol ignores the invitation: then it was a plain upload, and `mayRepeat` decides if it may be sent again.
 public struct ResumableUpload: UploadMachine {
     private enum State: Hashable {
-        /// → creating, asking, ended
+        /// → creating, queryingOffset, ended
         case idle
-        /// The client's request in flight, with the whole source → asking, creatingEmpty, ended
+        /// The client's request in flight, with the whole source → queryingOffset, creatingEmpty, ended
         case creating
         /// The client's request in flight, without content: the parts come later → appending, ended
         case creatingEmpty
         /// HEAD in flight → appending, replaying, creating, ended
-        case asking
-        /// PATCH in flight → appending, asking, creating, ended
+        case queryingOffset
+        /// PATCH in flight → appending, queryingOffset, creating, ended
         case appending(Range<Int64>)
         /// A PATCH in flight that sends nothing, to get the answer of a complete upload again → ended
         case replaying
-        /// The client's request is being stopped, because the server wants it in parts → asking, ended
+        /// The client's request is being stopped, because the server wants it in parts → queryingOffset, ended
         case interrupting
         case ended
     }
@@ -35,8 +35,8 @@ public struct ResumableUpload: UploadMachine {
     private var limits = UploadLimits()
     public private(set) var resumeData: UploadResumeData?
 
-    /// - Parameter mayRepeat: whether the client's request may be made a second time when the outcome of the first is
-    ///   unknown: its method is idempotent, or the client said so.
+    /// - Parameter mayRepeat: true if the client's request may be made a second time when the outcome of the first is
+    ///   unknown: its method is idempotent, or the client allows it.
     public init(method: HTTPMethod, url: HTTPURL, length: Int64, mayRepeat: Bool, resumeData: UploadResumeData?) {
         self.method = method
         self.url = url
@@ -57,7 +57,7 @@ public struct ResumableUpload: UploadMachine {
         guard let data = resumeData else { return create() }
         // An expired resource must not be used.
         if let expiry = data.expiresAt, expiry <= now { return onGone("has expired") }
-        return ask()
+        return queryOffset()
     }
 
     public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
@@ -65,7 +65,7 @@ public struct ResumableUpload: UploadMachine {
         switch state {
         case .creating, .creatingEmpty: return onCreationInterim(head, location: location, at: now)
         case .appending(let range): return onProgress(head, within: range)
-        case .asking, .replaying, .interrupting: return UploadStep(.goOn)
+        case .queryingOffset, .replaying, .interrupting: return UploadStep(.goOn)
         case .idle, .ended: preconditionFailure("an interim response to an upload that is \(state)")
         }
     }
@@ -79,7 +79,7 @@ public struct ResumableUpload: UploadMachine {
             switch answered {
             case .creating: onCreationAnswer(head, location: location, at: now)
             case .creatingEmpty: onEmptyCreationAnswer(head, location: location, at: now)
-            case .asking: onOffset(head, at: now)
+            case .queryingOffset: onOffset(head, at: now)
             case .appending(let range): onAppended(head, range, at: now)
             case .replaying: onReplayed(head, at: now)
             case .interrupting: onCreationAnswer(head, location: location, at: now)
@@ -91,7 +91,7 @@ public struct ResumableUpload: UploadMachine {
 
     public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
         precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
-        if state == .interrupting { return ask() }
+        if state == .interrupting { return queryOffset() }
         state = .ended
         var error = error
         // Without the upload resource the outcome of the request cannot be determined.
@@ -100,8 +100,8 @@ public struct ResumableUpload: UploadMachine {
     }
 
     public mutating func onInterrupted() -> UploadStep {
-        precondition(state == .interrupting, "an upload that is \(state) asked for no interruption")
-        return ask()
+        precondition(state == .interrupting, "an upload that is \(state) requested no interruption")
+        return queryOffset()
     }
 
     // MARK: Interim responses
@@ -112,7 +112,7 @@ public struct ResumableUpload: UploadMachine {
         let known = resumeData
         if let location {
             if let known, known.url != location {
-                return fail("the server names two different places for one upload")
+                return fail("the server sent two different URLs for one upload")
             }
             if known == nil { resumeData = UploadResumeData(url: location, largestAppend: limits.largestAppend) }
         }
@@ -152,19 +152,19 @@ public struct ResumableUpload: UploadMachine {
         if complete == true { return UploadStep(.answered(mayRetry: false)) }
         guard resumeData == nil else {
             switch head.status {
-            case 200...299: return complete == false ? ask() : UploadStep(.answered(mayRetry: false))
+            case 200...299: return complete == false ? queryOffset() : UploadStep(.answered(mayRetry: false))
             case 413: return onTooLarge(length)
             default: return UploadJudgement.failure(head, from: url, now: now)
             }
         }
         // Without any sign of the protocol it was a plain upload.
-        let isSpoken = complete == false || head.value("Upload-Limit") != nil
-        guard isSpoken else { return UploadStep(.answered(mayRetry: mayRepeat)) }
+        let isSupported = complete == false || head.value("Upload-Limit") != nil
+        guard isSupported else { return UploadStep(.answered(mayRetry: mayRepeat)) }
         switch head.status {
         case 200...299:
-            guard let location else { return .fail("the server keeps the upload and does not say where (Location)") }
+            guard let location else { return .fail("the server keeps the upload without its URL (Location)") }
             begin(at: location, head, at: now)
-            return ask()
+            return queryOffset()
         case 413 where length > 0:
             shrink(from: length)
             return createEmpty()
@@ -181,13 +181,13 @@ public struct ResumableUpload: UploadMachine {
             return UploadJudgement.failure(head, from: url, now: now)
         }
         if ResumableUploadWire.isComplete(head) == true {
-            return .fail("the server calls an upload complete of which it has nothing")
+            return .fail("the server reports an upload as complete of which it has nothing")
         }
         guard let place = location ?? resumeData?.url else {
-            return .fail("the server made an upload and does not say where (Location)")
+            return .fail("the server created an upload without its URL (Location)")
         }
         if let data = resumeData, data.url != place {
-            return .fail("the server names two different places for one upload")
+            return .fail("the server sent two different URLs for one upload")
         }
         if resumeData == nil { begin(at: place, head, at: now) }
         guard let offset = StructuredField.integer("Upload-Offset", in: head.fields) else { return append(from: 0) }
@@ -234,10 +234,10 @@ public struct ResumableUpload: UploadMachine {
         let stated = StructuredField.integer("Upload-Offset", in: head.fields)
         switch head.status {
         case 200...299:
-            guard !isLast, stated != nil else { return askAfterFruitless() }
+            guard !isLast, stated != nil else { return queryAfterFruitless() }
             return goOn(at: stated)
         case 409:
-            guard stated != nil else { return askAfterFruitless() }
+            guard stated != nil else { return queryAfterFruitless() }
             // If this offset is below the acknowledged one, the server has lost bytes, and `goOn` fails.
             return goOn(at: stated)
         case 413:
@@ -273,9 +273,9 @@ public struct ResumableUpload: UploadMachine {
         return append(from: offset)
     }
 
-    private mutating func askAfterFruitless() -> UploadStep {
+    private mutating func queryAfterFruitless() -> UploadStep {
         fruitless += 1
-        return failureForFruitlessness() ?? ask()
+        return failureForFruitlessness() ?? queryOffset()
     }
 
     private mutating func failureForFruitlessness() -> UploadStep? {
@@ -288,7 +288,7 @@ public struct ResumableUpload: UploadMachine {
         guard shrink(from: count) else {
             return .fail("\(count) bytes in one request are too large for the server (413)")
         }
-        return ask()
+        return queryOffset()
     }
 
     /// False when no smaller part makes sense.
@@ -302,7 +302,7 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// Records that the upload resource is gone for good. It can no longer be determined if it ended because it was
+    /// Records that the upload resource is gone permanently. It can no longer be determined if it ended because it was
     /// complete.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil
@@ -333,9 +333,9 @@ public struct ResumableUpload: UploadMachine {
         UploadStep(.send(ResumableUploadWire.creation(method, url, sending: content, of: length)))
     }
 
-    private mutating func ask() -> UploadStep {
-        guard let data = resumeData else { preconditionFailure("no upload to ask for") }
-        state = .asking
+    private mutating func queryOffset() -> UploadStep {
+        guard let data = resumeData else { preconditionFailure("no upload whose offset could be queried") }
+        state = .queryingOffset
         return UploadStep(.send(ResumableUploadWire.offset(of: data.url)))
     }
 

@@ -38,7 +38,7 @@ enum ResumableUploadWire {
         head.status == 104 && StructuredField.integer(version.name, in: head.fields) == interopVersion
     }
 
-    /// True if the server says that it has the whole source; nil when it does not say.
+    /// True if the server reports that it has the whole source; nil when it reports nothing.
     static func isComplete(_ head: ResponseHead) -> Bool? {
         StructuredField.boolean("Upload-Complete", in: head.fields)
     }

@@ -7,42 +7,42 @@ public import XferModel
 /// the server reported last; whenever that is uncertain, `HEAD` requests it.
 public struct TusUpload: UploadMachine {
     private enum State: Hashable {
-        /// → creating, asking
+        /// → creating, queryingOffset
         case idle
         /// POST in flight, with these bytes of the source → appending, creating, ended
         case creating(Range<Int64>)
         /// HEAD in flight → appending, creating, ended
-        case asking(UploadResumeData)
-        /// PATCH in flight → appending, asking, creating, ended
+        case queryingOffset(UploadResumeData)
+        /// PATCH in flight → appending, queryingOffset, creating, ended
         case appending(UploadResumeData, Range<Int64>)
         case ended
     }
 
     /// The server's upload collection, in which uploads are created.
     private let url: HTTPURL
-    /// Bytes of the source.
+    /// The length of the source in bytes.
     private let length: Int64
     private let metadata: String
     private var state = State.idle
     private var fruitless = 0
     private var creations = 0
-    /// From a 413; it stays valid for a new upload resource.
+    /// The limit from a 413; it stays valid for a new upload resource.
     private var largestAppend: Int64?
     /// The client's limit for one request.
     private let chunkSize: Int64?
-    /// True if the next creation brings the first bytes. A server that refuses them once gets none again.
+    /// True if the next creation contains the first bytes. A server that refuses them once gets none again.
     private var createsWithContent: Bool
     /// True if the server joins it with others, so that it has no metadata of its own.
     private let isPart: Bool
     public private(set) var resumeData: UploadResumeData?
 
-    /// The most bytes that a creation brings: if its answer is lost, they are sent again.
+    /// The highest number of bytes that a creation contains: if its answer is lost, they are sent again.
     public static let largestCreation: Int64 = 1 << 20
 
     /// - Parameters:
     ///   - metadata: the value of `Upload-Metadata`, see `metadata(filename:mediaType:)`.
-    ///   - chunkSize: the most bytes of one request; nil is unlimited.
-    ///   - createsWithContent: the request that creates the upload brings the first bytes. A server without this
+    ///   - chunkSize: the highest number of bytes in one request; nil is unlimited.
+    ///   - createsWithContent: the request that creates the upload contains the first bytes. A server without this
     ///     extension ignores or refuses them, and gets them afterwards.
     ///   - isPart: the server joins it with other parts.
     public init(
@@ -73,8 +73,8 @@ public struct TusUpload: UploadMachine {
     public mutating func onStart(at now: Timestamp) -> UploadStep {
         precondition(state == .idle, "an upload that is \(state) cannot start")
         guard let data = resumeData else { return create() }
-        if let expiry = data.expiresAt, expiry <= now { return createAnew() }
-        return ask(data)
+        if let expiry = data.expiresAt, expiry <= now { return createAgain() }
+        return queryOffset(data)
     }
 
     public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
@@ -88,7 +88,7 @@ public struct TusUpload: UploadMachine {
         switch answered {
         case .creating(let sent):
             return onCreated(head, sent, location: location, at: now)
-        case .asking(let data):
+        case .queryingOffset(let data):
             return onOffset(head, of: data, at: now)
         case .appending(let data, let range):
             return onAppended(head, range, of: data, at: now)
@@ -116,7 +116,7 @@ public struct TusUpload: UploadMachine {
         switch head.status {
         case 201:
             guard let location else {
-                return .fail("the server made an upload and does not say where (Location)")
+                return .fail("the server created an upload without its URL (Location)")
             }
             // A server that does not know the extension names no offset: it has nothing.
             let stated = head.value("Upload-Offset")
@@ -134,12 +134,12 @@ public struct TusUpload: UploadMachine {
             return create()
         case 412:
             let versions = head.value("Tus-Version").map { ": it has \($0.prefix(100))" } ?? ""
-            return .fail("the server does not have tus \(Self.version.value)\(versions)")
+            return .fail("the server does not support tus \(Self.version.value)\(versions)")
         case 413:
             let most = head.value("Tus-Max-Size").map { " (at most \($0.prefix(100)) bytes)" } ?? ""
             return .fail("\(length) bytes are too large for the server\(most)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus has 201: does it speak tus?")
+            return .fail("the server answered \(head.status) where tus requires 201: does it support tus?")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }
@@ -153,7 +153,7 @@ public struct TusUpload: UploadMachine {
             }
             return continueAt(Self.offset(in: head), through: length, head, of: data)
         case 404, 410:
-            return createAnew()
+            return createAgain()
         default:
             return UploadJudgement.failure(head, from: data.url, now: now)
         }
@@ -173,13 +173,13 @@ public struct TusUpload: UploadMachine {
             }
             return continueAt(offset, through: range.upperBound, head, of: data)
         case 404, 410:
-            return createAnew()
+            return createAgain()
         case 409:
             fruitless += 1
             guard fruitless < UploadJudgement.maxFruitless else {
-                return .fail("the server refuses the offset it names itself (409), \(fruitless) times")
+                return .fail("the server refuses its own offset (409), \(fruitless) times")
             }
-            return ask(data)
+            return queryOffset(data)
         case 413:
             guard let smaller = UploadJudgement.smallerPart(than: range.upperBound - range.lowerBound) else {
                 return .fail("\(range.count) bytes in one request are too large for the server (413)")
@@ -188,7 +188,7 @@ public struct TusUpload: UploadMachine {
             var smallerData = data
             smallerData.largestAppend = smaller
             resumeData = smallerData
-            var step = ask(smallerData)
+            var step = queryOffset(smallerData)
             step.record = .keep(smallerData)
             return step
         default:
@@ -203,12 +203,12 @@ public struct TusUpload: UploadMachine {
         if let objection = UploadJudgement.objection(to: offset, from: data.offset, through: end) {
             return .fail(objection)
         }
-        var told = data
-        told.offset = offset ?? data.offset
-        told.expiresAt = Self.expiry(in: head) ?? data.expiresAt
-        if told.offset > data.offset { fruitless = 0 }
-        resumeData = told
-        return goOn(with: told, recording: told != data)
+        var reported = data
+        reported.offset = offset ?? data.offset
+        reported.expiresAt = Self.expiry(in: head) ?? data.expiresAt
+        if reported.offset > data.offset { fruitless = 0 }
+        resumeData = reported
+        return goOn(with: reported, recording: reported != data)
     }
 
     // MARK: Requests
@@ -232,8 +232,8 @@ public struct TusUpload: UploadMachine {
             record: record)
     }
 
-    private mutating func ask(_ data: UploadResumeData) -> UploadStep {
-        state = .asking(data)
+    private mutating func queryOffset(_ data: UploadResumeData) -> UploadStep {
+        state = .queryingOffset(data)
         return UploadStep(.send(UploadRequest(.head, data.url, headers: [Self.version])))
     }
 
@@ -255,8 +255,8 @@ public struct TusUpload: UploadMachine {
         max(1, [largestAppend, chunkSize].compactMap(\.self).min() ?? length)
     }
 
-    /// The server does not have the upload any more: creates another one.
-    private mutating func createAnew() -> UploadStep {
+    /// Creates another upload, because the server no longer has this one.
+    private mutating func createAgain() -> UploadStep {
         resumeData = nil
         creations += 1
         guard creations < UploadJudgement.maxFruitless else {
@@ -270,7 +270,7 @@ public struct TusUpload: UploadMachine {
 
     static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
 
-    /// The message for an answer of another version of the protocol; nil if there is nothing wrong.
+    /// The message for an answer of another version of the protocol; nil if the version is correct.
     static func versionFault(in head: ResponseHead) -> String? {
         guard let stated = head.value("Tus-Resumable"), stated != version.value else { return nil }
         return "the server answers by tus \(stated.prefix(100)), not \(version.value)"

@@ -84,7 +84,7 @@ public struct UploadStep: Hashable, Sendable {
 public enum UploadRecord: Hashable, Sendable {
     case unchanged
     case keep(UploadResumeData)
-    /// The upload resource cannot be used any more.
+    /// The upload resource can no longer be used.
     case forget
 }
 
@@ -132,7 +132,7 @@ enum UploadJudgement {
 
     /// Why this offset is impossible; nil when it is possible.
     static func objection(to offset: Int64?, from acknowledged: Int64, through end: Int64) -> String? {
-        guard let offset else { return "the server does not say in any valid way how much it has (Upload-Offset)" }
+        guard let offset else { return "the server sent no valid offset (Upload-Offset)" }
         if offset < 0 { return "the server says it has \(offset) bytes" }
         if offset < acknowledged {
             return "the server says it has \(offset) bytes, after it had acknowledged \(acknowledged)"

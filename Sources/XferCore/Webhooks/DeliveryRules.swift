@@ -1,10 +1,10 @@
 public import XferModel
 
-/// Decides what follows a try of a webhook's delivery, and which deliveries are tried at the same time.
+/// Decides the step after an attempt at a webhook's delivery, and the deliveries that are attempted at the same time.
 ///
 /// A receiver that does not accept a delivery is paused: until the pause is over nothing is sent to it, and then one
-/// delivery is tried. So a long outage costs few requests, however many deliveries wait. The refused delivery waits
-/// longer than the receiver, so one that is refused always does not hold up the others.
+/// delivery is attempted. So a long outage costs few requests, however many deliveries wait. The refused delivery waits
+/// longer than the receiver, so one that is always refused does not delay the others.
 public enum DeliveryRules {
     /// The time for which a delivery is attempted.
     public static let patience = Duration.seconds(3 * 86_400)
@@ -22,13 +22,13 @@ public enum DeliveryRules {
 
     public enum Decision: Hashable, Sendable {
         case delivered
-        /// The delivery is tried again at `time`, and nothing is sent to the receiver before `pausedUntil`.
+        /// The delivery is retried at `time`, and nothing is sent to the receiver before `pausedUntil`.
         case tryAgain(at: Timestamp, pausedUntil: Timestamp)
-        /// The delivery has failed for good.
+        /// The delivery has failed permanently.
         case giveUp(pausedUntil: Timestamp)
     }
 
-    /// True if the receiver has accepted what it answered with this status.
+    /// True if a receiver accepts the delivery with this status.
     public static func isAccepted(_ status: Int) -> Bool { (200...299).contains(status) }
 
     /// Decides the next step after an attempt.
@@ -52,9 +52,9 @@ public enum DeliveryRules {
     }
 }
 
-/// The deliveries that are being tried. They take none of the slots of tasks.
+/// The deliveries that are being attempted. They take none of the slots of tasks.
 public struct DeliverySlots: Hashable, Sendable {
-    /// Deliveries that are tried at the same time: all, and those to one host.
+    /// The highest number of deliveries that are attempted at the same time: all, and those to one host.
     public static let maxAtOnce = 32
     /// A receiver that takes 100 ms for each gets 160 a second.
     public static let maxPerHost = 16
@@ -65,9 +65,9 @@ public struct DeliverySlots: Hashable, Sendable {
 
     public init() {}
 
-    /// True if a delivery may be tried now.
+    /// True if a delivery may be attempted now.
     ///
-    /// - Parameter isFailing: whether the receiver did not accept the last delivery. Then one is tried at a time.
+    /// - Parameter isFailing: true if the receiver did not accept the last delivery. Then one is attempted at a time.
     public func mayStart(webhook: String, host: String, isFailing: Bool) -> Bool {
         count < Self.maxAtOnce && countByHost[host, default: 0] < Self.maxPerHost
             && (!isFailing || countByWebhook[webhook] == nil)

@@ -72,7 +72,7 @@ extension ProxyLogin.Scheme {
 }
 
 extension EasyHandle {
-    /// Sets the family, the interface, and the lists that replace what the resolver or the URL says.
+    /// Sets the family, the interface, and the lists that replace the resolver's and the URL's addresses.
     func setConnections(_ options: ConnectionRules) {
         if options == ConnectionRules() { return }
         switch options.ipVersion {

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 public import XferCore
 public import XferModel
 
-/// One try at a transfer: everything the engine needs, without tasks, file names or the store.
+/// One attempt at a transfer: everything that the engine needs, without tasks, file names or the store.
 public struct Attempt: Sendable {
     public var request: TransferRequest
     /// State that earlier attempts left; an empty value requests the whole.
@@ -11,7 +11,7 @@ public struct Attempt: Sendable {
     public var segment: Segment?
     /// Continue whatever the validators are, if the lengths are equal (`resume: unsafe`).
     public var allowsUnsafeResume: Bool
-    /// The same, because a demanded digest will verify what is put together.
+    /// True if kept bytes may be joined whatever the validators are, because a demanded digest will verify the result.
     public var joinsUnderDigest = false
     /// True if the server refuses requests for the rest, so that the whole is requested; see `ResumeRules.plan`.
     public var isRangeRefused = false
@@ -42,7 +42,7 @@ public struct Attempt: Sendable {
     public var checkpoints: CheckpointWindow.Limits
     /// The account of the bytes that are not yet durable, shared by all attempts at one body. It is nil if this attempt
     /// alone fetches the body.
-    public var stake: SharedStake?
+    public var unsynced: SharedUnsyncedBytes?
     /// Called before every hop, redirects included: chooses the session, and with it the trust settings, for the hop.
     public var session: SessionChooser
     /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
@@ -76,7 +76,7 @@ public struct Attempt: Sendable {
         self.rateScopes = rateScopes
         self.conditions = conditions
         self.checkpoints = checkpoints
-        stake = nil
+        unsynced = nil
         self.session = session
         self.onServer = onServer
     }
@@ -86,9 +86,9 @@ public struct Attempt: Sendable {
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download
-    /// Any final response, whatever its status, except an unrequested partial response. Its body goes into the sink as
-    /// it came (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment` are
-    /// ignored.
+    /// Any final response, whatever its status, except an unrequested partial response. Its body is passed to the sink
+    /// unchanged (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment`
+    /// are ignored.
     case exchange
 }
 
@@ -99,9 +99,9 @@ public enum BodySink: Sendable, Hashable {
     case file(descriptor: Int32)
     /// Collected for `AttemptOutcome.body`; a larger body fails with `length_mismatch`.
     case memory(limit: Int)
-    /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is
-    /// written to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. A body of more than
-    /// `atMost` bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and expected to be of an
+    /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes. Beyond that all of it is
+    /// written to the descriptor from offset 0 on, and `AttemptOutcome.spilledLength` is its size. A body of more than
+    /// `atMost` bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and has to be of an
     /// empty file.
     case spilling(limit: Int, atMost: Int64, descriptor: Int32)
     /// Collected for `AttemptOutcome.body` if the response announces at most `limit` bytes. A longer body, or one of
@@ -109,11 +109,11 @@ public enum BodySink: Sendable, Hashable {
     case movable(limit: Int64)
 }
 
-/// Names an attempt within its engine; never reused.
+/// Identifies an attempt within its engine; never reused.
 public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
     /// The index of the engine's loop on which the attempt runs, from its beginning to its end.
     let loop: Int
-    /// Its number there.
+    /// Its number within that loop.
     let number: UInt64
 
     public var description: String { "\(loop).\(number)" }

@@ -5,7 +5,7 @@ public import XferModel
 ///
 /// Indirect, since every run that waits for an event has room for one in memory, several times over.
 public indirect enum AttemptEvent: Sendable {
-    /// A redirect of the server's, and what was decided about it; or a request that goes to https instead.
+    /// A redirect by the server, and the decision about it; or a request that is made over https instead.
     case redirected(status: Int, from: HTTPURL, to: HTTPURL, RedirectDecision)
     /// The trust policies judged a server's certificates, and an operator has to be informed. If the certificates
     /// were refused, `finished` follows. The event comes once for each handshake, not for each request.

@@ -8,7 +8,7 @@ extension AttemptRun {
         if let (next, deadline) = hop?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
-        if pacing.expired(now) == .idleTimeout, let heard = hop?.lastAcknowledgement(now) { onActivity(heard) }
+        if pacing.expired(now) == .idleTimeout, let activity = hop?.lastAcknowledgement(now) { onActivity(activity) }
         if let reason = pacing.expired(now) {
             let error = timeout(reason)
             return finish(.failed(hop?.namingAddress(error) ?? error))
@@ -29,7 +29,7 @@ extension AttemptRun {
     private func timeout(_ reason: FailureReason) -> TransferError {
         let message =
             reason == .idleTimeout
-            ? "nothing came from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
+            ? "no data arrived from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
             : "the attempt took longer than \(attempt.request.timeouts.total) s"
         let way = hop?.connection?.session.key.spec.key.proxy.map { " (through the proxy \($0))" } ?? ""
         return TransferError(reason, message + way, host: request.url.hostKey)

@@ -100,17 +100,17 @@ extension AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// Most bytes of content that may be passed to libcurl at once.
+    /// The highest number of bytes of content that may be passed to libcurl at once.
     var sendChunk: Int {
         let shared = core.isLimited ? core.shared.rates.lowestRate(.send, in: attempt.rateScopes) : nil
         return min(pacing.sendChunk, Pacing.sendChunk(shared))
     }
 
-    /// Most bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so many attempts
-    /// get small buffers: a thousand attempts hold 30 MiB.
+    /// The highest number of bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so
+    /// many attempts get small buffers: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard attempt.sink.isForFiles, attempt.mode == .download else { return 64 << 10 }
-        let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
+        let readSize = attempt.checkpoints.readSize(isShared: attempt.unsynced != nil)
         return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
 

@@ -12,7 +12,7 @@ final class AttemptRun {
     /// The step after a hop.
     enum Next {
         case hop(HTTPURL, HTTPMethod)
-        case ask(RequestPlan)
+        case request(RequestPlan)
         /// The same request over a new connection: nothing of it was sent.
         case reconnect
         /// The same request over an address that was left out: there is no other, and nothing of it was sent.
@@ -29,8 +29,8 @@ final class AttemptRun {
     /// The URL of the first request. Fields that are secret are sent to its origin only.
     private(set) var home: HTTPURL
     private(set) var credential: ResolvedCredential?
-    /// The cookies that the attempt brought with it, a profile's, or else those that its responses have set, which end
-    /// with it; nil while there are none.
+    /// The cookies of the attempt's configuration or profile, or else those that its responses have set, which end with
+    /// it; nil while there are none.
     private(set) lazy var cookies: CookieJar? = initialCookies()
     let events = AttemptEvents()
     private(set) var isEnded = false
@@ -133,7 +133,7 @@ final class AttemptRun {
     func stop() { finish(.stopped) }
 
     func proceed() {
-        guard let hop, hop.isHolding else { return }
+        guard let hop, hop.waitsForCaller else { return }
         // An empty body has already ended.
         if hop.release() { return }
         changePacing { pacing, now in
@@ -186,7 +186,7 @@ final class AttemptRun {
 
     private func onUpgrade(of url: HTTPURL, to secured: HTTPURL) {
         events.yield(.redirected(status: 307, from: url, to: secured, .upgraded))
-        askForMove()
+        requestMove()
         if home == url { home = secured }
         if credential?.origins.contains(url.origin) == true { credential?.origins.append(secured.origin) }
     }
@@ -199,7 +199,7 @@ final class AttemptRun {
         }
         func report(_ target: HTTPURL, _ decision: RedirectDecision) {
             events.yield(.redirected(status: head.status, from: request.url, to: target, decision))
-            askForMove()
+            requestMove()
         }
         if redirects.delivers(status: head.status) {
             if case .success(let target) = resolved { report(target, .delivered) }
@@ -242,7 +242,7 @@ final class AttemptRun {
             request.method = method
             request.url = target
             beginHop()
-        case .ask(let plan):
+        case .request(let plan):
             request.plan = plan
             beginHop()
         case .reconnect:
@@ -297,25 +297,25 @@ final class AttemptRun {
 
     /// Begins to write a response body.
     ///
-    /// - Parameter isNew: whether the body replaces kept bytes; it is then written once the manager calls `proceed`.
+    /// - Parameter isNew: true if the body replaces kept bytes; it is then written once the manager calls `proceed`.
     /// - Throws: if the body cannot fit.
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         received.kept = keeping
         try received.writer.begin(body)
         if case .file = received.writer.sink, attempt.mode == .download, isNew || !pacing.isWatching {
-            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
+            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.unsynced)
         }
         progress.update { snapshot in
             snapshot.isTransferring = true
             snapshot.offset = body.offset
             snapshot.total = body.total
         }
-        if isNew { pacing.hold(core.now) }
+        if isNew { pacing.pauseForCaller(core.now) }
         pacing.expectBytes(core.now, delays: core.loop.stalls.length)
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The answer is doubted, and nothing of it is written: the doubt belongs to what is kept.
+    /// The answer is doubtful, and nothing of it is written: the doubt belongs to the kept bytes.
     func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
 
     /// Records that the body may have been cut off at its end. Its digest decides whether it was.
@@ -325,24 +325,24 @@ final class AttemptRun {
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
 
     /// A movable attempt has something to report before its end.
-    func askForMove() {
+    func requestMove() {
         guard case .movable = received.writer.sink else { return }
         attempt.onMovable?(nil)
     }
 
-    /// Writes the body to this file from now on, and what was collected of it; see `TransferEngine.move`.
+    /// Writes the collected bytes and the rest of the body to this file; see `TransferEngine.move`.
     func move(to descriptor: Int32) {
         guard !isEnded else { return }
         if let failure = received.writer.move(to: descriptor) { return finish(.failed(failure)) }
         // A body that has not begun is watched from its beginning.
         guard progress.snapshot.isTransferring else { return }
-        pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.stake)
+        pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.unsynced)
         proceed()
     }
 
     /// Writes the body that waits for `proceed` to this file; see `TransferEngine.redirect`.
     func redirect(to descriptor: Int32) {
-        guard !isEnded, hop?.isHolding == true else { return }
+        guard !isEnded, hop?.waitsForCaller == true else { return }
         received.writer.redirect(to: descriptor)
     }
 

@@ -62,7 +62,7 @@ struct BodyWriter {
         return plan.end.map { $0 > limit } ?? true
     }
 
-    /// Writes what was collected into the file, and all further bytes.
+    /// Writes the collected bytes into the file, and all further bytes.
     mutating func move(to descriptor: Int32) -> TransferError? {
         guard case .movable = sink else { return nil }
         sink = .file(descriptor: descriptor)
@@ -79,7 +79,7 @@ struct BodyWriter {
         sink = .file(descriptor: descriptor)
     }
 
-    /// Most bytes of a body that the sink takes; nil means no limit.
+    /// The highest number of bytes of a body that the sink takes; nil means no limit.
     private var most: Int64? {
         switch sink {
         case .file: nil

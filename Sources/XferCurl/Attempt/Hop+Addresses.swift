@@ -3,14 +3,14 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 
-/// The addresses that a hop's request tried, and which it leaves out; see `AddressMemory`.
+/// The addresses that a hop's request has tried, and those that it avoids; see `AddressMemory`.
 ///
 /// Invariant: `avoided` is empty for a request whose address is not resolved from a name.
 struct HopAddresses {
-    /// Names the host, or the proxy, in `AddressMemory`; nil if it is an address itself.
+    /// The name of the host, or of the proxy, in `AddressMemory`; nil if it is an address itself.
     var name: String?
     var avoided: Set<IPAddress> = []
-    /// In the order in which libcurl tried them.
+    /// The addresses in the order in which libcurl tried them.
     private(set) var opened: [IPAddress] = []
     private(set) var hasAvoided = false
     /// The address of the connection.
@@ -26,14 +26,14 @@ struct HopAddresses {
         return true
     }
 
-    /// The addresses that failed before libcurl turned to the one that is connected: it tries those of one family one
-    /// after the other.
+    /// The addresses that failed before libcurl used the connected one: it tries those of one family one after the
+    /// other.
     var passedOver: [IPAddress] {
         guard let connected else { return [] }
         return opened.prefix { $0 != connected }.filter { $0.isIPv6 == connected.isIPv6 }
     }
 
-    /// The addresses from which nothing came.
+    /// The addresses from which no data arrived.
     var failed: [IPAddress] { connected.map { [$0] } ?? opened }
 
     /// The addresses for an error's message.
@@ -99,7 +99,7 @@ extension Hop {
         return false
     }
 
-    /// A final response came.
+    /// Records that a final response arrived from the connected address.
     func recordAnsweringAddress() {
         guard let name = link.addresses.name, let address = link.addresses.connected else { return }
         let now = run.core.now
@@ -108,11 +108,12 @@ extension Hop {
         }
     }
 
-    /// The attempt fails. If its server said nothing, or fell silent, the next one prefers another address.
+    /// Records the attempt's failure. If its server sent nothing, or stopped sending, the next attempt prefers another
+    /// address.
     func recordFailure(_ error: TransferError) {
         switch error.reason {
         case .connectFailed, .connectTimeout, .connectionLost, .totalTimeout:
-            if !link.hasHeard { recordFailure() }
+            if !link.hasReceived { recordFailure() }
         case .idleTimeout, .tooSlow:
             recordFailure()
         default: break
@@ -125,7 +126,7 @@ extension Hop {
         run.core.shared.addresses.withLockedValue { $0.recordFailure(of: failed, of: name, now: now) }
     }
 
-    /// The error with the address from which nothing came, so that it shows in the reason of the wait.
+    /// The error with the address from which no data arrived, so that the reason of the wait shows it.
     func namingAddress(_ error: TransferError) -> TransferError {
         guard let text = link.addresses.description else { return error }
         switch error.reason {

@@ -4,7 +4,7 @@ import XferModel
 
 /// The body of a response: whether it is wanted, where it is written, and whether it was complete.
 extension Hop {
-    /// Most bytes of an unwanted body that are read to save the connection, and for how long.
+    /// The highest number of bytes of an unwanted body that are read to save the connection, and for how long.
     private static var drainLimit: Int { 64 << 10 }
     private static var drainTime: Duration { .seconds(1) }
 
@@ -12,7 +12,7 @@ extension Hop {
 
     /// Lets the waiting body be written. Returns true when it is empty; then the response is finished already.
     func release() -> Bool {
-        guard case .holding(let isBodyOver) = stage else { return false }
+        guard case .waitingForCaller(let isBodyOver) = stage else { return false }
         stage = .receiving
         if isBodyOver { endBody() }
         return isBodyOver
@@ -35,14 +35,14 @@ extension Hop {
         self.body = body
         if method != .head, case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
-        let isHeld = isNew || run.mustMove(body)
+        let mustWait = isNew || run.mustMove(body)
         do throws(TransferError) {
-            try run.beginBody(body, keeping: keeping, isNew: isHeld)
+            try run.beginBody(body, keeping: keeping, isNew: mustWait)
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        stage = isHeld ? .holding(isBodyOver: false) : .receiving
-        if isHeld { run.askForMove() }
+        stage = mustWait ? .waitingForCaller(isBodyOver: false) : .receiving
+        if mustWait { run.requestMove() }
         // No byte follows an empty body at which it could be ended.
         return !(endsUnseen && isBodyWhole)
     }
@@ -55,7 +55,7 @@ extension Hop {
         return (head.contentLength ?? 0) <= Int64(clamping: Self.drainLimit)
     }
 
-    /// The step, with what a refusal's body says about it.
+    /// The step, with the explanation in a refusal's body.
     func explained(_ next: AttemptRun.Next) -> AttemptRun.Next {
         guard case .finish(.failed(var error)) = next, next.isRefusal, !refusalText.isEmpty else { return next }
         if url.scheme == .http, head?.status == 400, TLSPortComplaint.isIn(refusalText) {
@@ -70,7 +70,7 @@ extension Hop {
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
         switch stage {
-        case .receiving, .holding: break
+        case .receiving, .waitingForCaller: break
         case .requesting, .draining, .ended: return false
         }
         guard let body, let goal = body.goal else { return false }
@@ -91,7 +91,7 @@ extension Hop {
         run.core.watchEnd(of: tls)
     }
 
-    /// True if the body may be cut off although libcurl reports a good end. The exact length, if it is known, decides
+    /// True if the body may be cut off although libcurl reports a normal end. The exact length, if it is known, decides
     /// elsewhere.
     var isEndUnproven: Bool {
         guard let tls = link.watchedTLS, body?.goal == nil else { return false }
@@ -117,7 +117,7 @@ extension Hop {
         case .askOn:
             var segment = plan.segment
             segment.committed = offset
-            run.perform(.ask(run.plan(segment: segment)))
+            run.perform(.request(run.plan(segment: segment)))
         }
     }
 
@@ -128,7 +128,7 @@ extension Hop {
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let challenge = response.challenges.removeFinal(), !judge(challenge) { return 0 }
         switch stage {
-        case .holding:
+        case .waitingForCaller:
             return Int(CURL_WRITEFUNC_PAUSE)
         case .draining(let next, _):
             drained += bytes.count

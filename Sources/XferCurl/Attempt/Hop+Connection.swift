@@ -15,10 +15,10 @@ extension Hop {
         }
         guard !isUnclean(route) else { return false }
         link.isConnected = true
-        link.hasHeard = false
+        link.hasReceived = false
         if link.sentBefore == nil { link.sentBefore = handle?.requestSize ?? 0 }
         link.spare = nil
-        sending.askedAt = sending.asksFirst ? run.core.now : nil
+        sending.expectedAt = sending.expectsContinue ? run.core.now : nil
         run.onConnected()
         return true
     }
@@ -39,7 +39,7 @@ extension Hop {
     /// challenge.
     private func isRepetition() -> Bool {
         guard !method.isIdempotent, let before = link.sentBefore, let handle, handle.requestSize > before,
-            !response.challenges.isHeld
+            !response.challenges.isPending
         else { return false }
         refusal = TransferError(
             .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
@@ -54,7 +54,7 @@ extension Hop {
     /// Over TLS 1.3 the bytes may be a session ticket. An unnecessary new connection costs less than a wrong response.
     /// HTTP/2 is not checked: each frame belongs to a stream, and frames that are no responses may arrive at any time.
     private func isUnclean(_ route: SocketRoute) -> Bool {
-        guard let (session, handle) = connection, link.hasHeard || !handle.hasNewConnection else { return false }
+        guard let (session, handle) = connection, link.hasReceived || !handle.hasNewConnection else { return false }
         let tls = handle.tls.map(TLSState.init)
         if tls?.speaksHTTP2 == true { return false }
         if tls?.hasUnreadBytes != true, let socket = session.socket(of: route), SocketRoute.isQuiet(socket) {
@@ -67,5 +67,21 @@ extension Hop {
             link.isStale = true
         }
         return true
+    }
+
+    /// True if the body that the answer has begun is better requested again over a new connection; see
+    /// `ConnectionLosses`. Not under a rate, which is the limit then, nor after a challenge.
+    func isTired(before verdict: HeadVerdict, _ head: ResponseHead) -> Bool {
+        guard head.majorVersion < 2, !request.needsNewConnection, method == .get, content == nil, run.receiveRate == 0,
+            let handle, !handle.hasNewConnection
+        else { return false }
+        if case .digest = authentication { return false }
+        let body: BodyPlan
+        switch verdict {
+        case .write(let plan), .restart(let plan, _): body = plan
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail: return false
+        }
+        guard let goal = body.goal, let losses = run.core.configuration.losses(handle) else { return false }
+        return losses.isTired(before: goal.subtractingSaturated(body.offset))
     }
 }

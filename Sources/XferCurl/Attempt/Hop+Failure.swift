@@ -2,7 +2,7 @@ import CCurl
 import XferCore
 import XferModel
 
-/// Makes the attempt's error of what libcurl reports about a failed request, and names the party that failed: the
+/// Creates the attempt's error from libcurl's report about a failed request, and identifies the party that failed: the
 /// server, or the proxy on the way.
 extension Hop {
     /// Call it before the handle is reset.
@@ -65,7 +65,7 @@ extension Hop {
         let policies = party == .proxy ? spec.trust.proxyPolicies : spec.trust.policies
         return TLSRefusal.Circumstances(
             minimumTLS: policies.minimumTLS,
-            wasAskedForCertificate: link.handshakes.hasAskedForCertificate(party),
+            wasCertificateRequested: link.handshakes.hasRequestedCertificate(party),
             hasCertificate: hasCertificate(for: party))
     }
 
@@ -78,7 +78,7 @@ extension Hop {
 
     /// True if the server requested a client certificate, and there was none.
     private var lacksCertificate: Bool {
-        link.handshakes.hasAskedForCertificate(.origin) && !hasCertificate(for: .origin)
+        link.handshakes.hasRequestedCertificate(.origin) && !hasCertificate(for: .origin)
     }
 
     /// True if an `http` request to a port that is usual for TLS got no valid response.
@@ -139,12 +139,12 @@ extension Hop {
 
     // MARK: Responses
 
-    /// Adds to the failure for a response's status what the handshake has shown.
+    /// Adds the facts from the handshake to the failure for a response's status.
     func explained(_ error: TransferError, _ head: ResponseHead) -> TransferError {
         guard [400, 401, 403, 495, 496].contains(head.status), lacksCertificate else { return error }
         var error = error
         error.cause = .clientCertificateRequired
-        error.message += "; it had asked for a client certificate, and none was given"
+        error.message += "; it requested a client certificate, and none was sent"
         return error
     }
 }

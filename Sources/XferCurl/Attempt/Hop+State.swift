@@ -36,7 +36,7 @@ struct HopConnection {
     /// True if libcurl has reported a connection over which the request could be sent.
     var isConnected = false
     /// True if the server has sent anything over the present connection.
-    var hasHeard = false
+    var hasReceived = false
     /// The number of bytes of requests that were sent before the first connection was ready: a proxy's CONNECT. Nil
     /// until then.
     var sentBefore: Int?
@@ -47,7 +47,7 @@ struct HopConnection {
     /// True if unread bytes waited on a reused connection; see `Hop.isUnclean`.
     var isStale = false
     var hasSecureProxy = false
-    /// Keeps received bytes readable after libcurl has closed the socket; see `Hop.hearLastWord`.
+    /// Keeps received bytes readable after libcurl has closed the socket; see `Hop.readEarlyResponse`.
     var spare: SpareSocket?
 }
 
@@ -62,7 +62,7 @@ struct Handshakes {
     private(set) var isOriginJudged = false
     /// The party of the handshake that was prepared last; nil if there was none.
     private(set) var latest: Party?
-    private var asking: Set<Party> = []
+    private var requesters: Set<Party> = []
     private var isProxyNext = false
 
     mutating func onSocket(hasSecureProxy: Bool) {
@@ -77,10 +77,10 @@ struct Handshakes {
         return party
     }
 
-    mutating func onCertificateRequest(_ party: Party) { asking.insert(party) }
+    mutating func onCertificateRequest(_ party: Party) { requesters.insert(party) }
 
     /// True if the party requested a client certificate.
-    func hasAskedForCertificate(_ party: Party) -> Bool { asking.contains(party) }
+    func hasRequestedCertificate(_ party: Party) -> Bool { requesters.contains(party) }
 
     mutating func onVerdict(_ party: Party) {
         if party == .origin { isOriginJudged = true }
@@ -99,8 +99,8 @@ struct HopHistory {
     /// A server that has acted would not redirect the same request.
     ///
     /// - Parameters:
-    ///   - isNewMethod: whether the next hop has another method.
-    ///   - wasSent: whether bytes of the redirected request were sent.
+    ///   - isNewMethod: true if the next hop has another method.
+    ///   - wasSent: true if bytes of the redirected request were sent.
     mutating func onRedirect(isNewMethod: Bool, wasSent: Bool) {
         requestWasSent = isNewMethod && (requestWasSent || wasSent)
     }

@@ -42,8 +42,8 @@ extension Hop {
         }
     }
 
-    /// The server with which the handshake has to be, or nil to refuse it. Called in the handshake. It checks again
-    /// what was decided before the hop.
+    /// The server with which the handshake has to be, or nil to refuse it. Called in the handshake. It repeats the
+    /// checks that were made before the hop.
     private func trustTarget(_ party: Handshakes.Party) -> TrustTarget? {
         guard let (session, handle) = connection else { return nil }
         let spec = session.key.spec
@@ -71,7 +71,7 @@ extension Hop {
         link.handshakes.onVerdict(party)
         if verdict.isRemarkable {
             run.events.yield(.judged(verdict))
-            run.askForMove()
+            run.requestMove()
         }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))

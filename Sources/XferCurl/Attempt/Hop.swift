@@ -17,7 +17,7 @@ final class Hop {
         case requesting
         /// The head was judged `restart`, and the body waits for `proceed`. `isBodyOver`: the body turned out to be
         /// empty.
-        case holding(isBodyOver: Bool)
+        case waitingForCaller(isBodyOver: Bool)
         case receiving
         /// The body is discarded so that the connection can be used again; the next step follows. `until` is nil when
         /// the rest is not read at all.
@@ -38,7 +38,7 @@ final class Hop {
     var endsUnseen = false
     /// Bytes of an unwanted body that were read.
     var drained = 0
-    /// The beginning of a refusal's body, which may say why.
+    /// The beginning of a refusal's body, which may contain the reason.
     var refusalText: [UInt8] = []
     /// The error with which a callback stopped the request.
     var refusal: TransferError?
@@ -73,11 +73,11 @@ final class Hop {
         let cookies = separateCookies()
         try authenticate()
         try content?.begin(for: self)
-        sending.asksFirst = mayAskFirst()
+        sending.expectsContinue = mayExpectContinue()
         var request = EasyHandle.Request(
             url: url, method: method, content: content,
             headers: try HeaderList(
-                sentFields, isSigned: authentication.isSigned, expectsContinue: sending.asksFirst),
+                sentFields, isSigned: authentication.isSigned, expectsContinue: sending.expectsContinue),
             spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
             maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: self.request.needsNewConnection
@@ -118,7 +118,7 @@ final class Hop {
     /// True if the body may share its connection with other requests, as in HTTP/2.
     var isMultiplexed: Bool {
         switch stage {
-        case .receiving, .holding: (head?.majorVersion ?? 1) >= 2
+        case .receiving, .waitingForCaller: (head?.majorVersion ?? 1) >= 2
         case .requesting, .draining, .ended: false
         }
     }
@@ -133,8 +133,8 @@ final class Hop {
         if case .receiving = stage { true } else { false }
     }
 
-    var isHolding: Bool {
-        if case .holding = stage { true } else { false }
+    var waitsForCaller: Bool {
+        if case .waitingForCaller = stage { true } else { false }
     }
 
     var hasAnswer: Bool { response.head != nil }
@@ -148,25 +148,25 @@ final class Hop {
     // MARK: From the loop
 
     /// Stops receiving.
-    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: sending.isHeld) }
+    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: sending.isPaused) }
 
     /// Resumes the directions that need no pause any more. libcurl then delivers at once the bytes that it has
     /// buffered, which may cause another pause.
     func unpause() {
         guard let handle else { return }
-        let isReleased = sending.isHeld && !run.isSendingPaused
-        if isReleased { sending.isHeld = false }
+        let isReleased = sending.isPaused && !run.isSendingPaused
+        if isReleased { sending.isPaused = false }
         // If a form's part returned "pause", libcurl reads the part again only after it has paused the sending itself.
         // It may not have done so yet, because it first sends the lines before the part. So the code pauses the
         // sending, then resumes it.
-        for isSendingPaused in isReleased ? [true, false] : [sending.isHeld] {
+        for isSendingPaused in isReleased ? [true, false] : [sending.isPaused] {
             let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
             // If a callback refuses the delivered bytes, libcurl reports that only by this code, not by a message.
             if code != CURLE_OK { return onRequestDone(code) }
         }
     }
 
-    /// The request has ended. The handle still holds the error's details and the request's counters.
+    /// The request has ended. The handle still has the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
         if needsAvoidedAddresses(after: code) { return run.perform(.otherAddress) }
@@ -176,7 +176,7 @@ final class Hop {
         let isCutShort = isSendingCutShort
         let isUnproven = isEndUnproven
         let isCutOff = isUnproven && run.attempt.endDigest == nil
-        if refusal == nil, !hasAnswer { hearLastWord(after: code) }
+        if refusal == nil, !hasAnswer { readEarlyResponse(after: code) }
         if let challenge = response.challenges.removeFinal() { _ = judge(challenge) }
         let headFault = !hasAnswer && handle.requestSize > 0 ? CurlError.headFault(code, url) : nil
         disconnect()
@@ -185,7 +185,7 @@ final class Hop {
             break
         case .draining(let next, _):
             run.perform(explained(next))
-        case .requesting, .holding, .receiving:
+        case .requesting, .waitingForCaller, .receiving:
             if link.isRepeated, run.mayRestart { return run.finish(.restartWithHTTP1) }
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
@@ -213,8 +213,8 @@ final class Hop {
         case .requesting:
             run.finish(
                 .failed(TransferError(.protocolError, "\(url.hostKey) sent no valid response", host: url.hostKey)))
-        case .holding:
-            stage = .holding(isBodyOver: true)
+        case .waitingForCaller:
+            stage = .waitingForCaller(isBodyOver: true)
         case .receiving:
             endBody()
         case .draining, .ended:
@@ -226,7 +226,7 @@ final class Hop {
 
     /// Processes a line of a head or trailer. Returns false to end the request.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        link.hasHeard = true
+        link.hasReceived = true
         run.onActivity(run.core.now)
         if !settleChallenge(line) { return false }
         switch response.parser.onLine(line) {
@@ -292,12 +292,12 @@ final class Hop {
             return judge(head)
         case .endless:
             refusal = TransferError(
-                .authFailed, "\(url.hostKey) asks for credentials again and again", httpStatus: 401, host: url.hostKey)
+                .authFailed, "\(url.hostKey) requests credentials repeatedly", httpStatus: 401, host: url.hostKey)
             return false
         }
     }
 
-    /// The HTTP proxy that passes on the response to an `http` request, or gives it in the server's place.
+    /// The HTTP proxy that forwards the response to an `http` request, or answers in the server's place.
     private var answeringProxy: String? {
         guard url.scheme == .http, let proxy = connection?.session.key.spec.key.proxy, !proxy.hasPrefix("socks") else {
             return nil
@@ -306,9 +306,9 @@ final class Hop {
     }
 
     private func onHead(_ head: ResponseHead) -> Bool {
-        if refusesQuestion(head) {
+        if refusesExpectation(head) {
             // If libcurl read the rest of the response, it would repeat the request by itself.
-            stage = .draining(.ask(plan), until: nil)
+            stage = .draining(.request(plan), until: nil)
             return false
         }
         if head.isRedirect, let next = run.follow(head) { return drain(next, head) }
@@ -317,6 +317,11 @@ final class Hop {
             return drain(.finish(.restartWithHTTP1), head)
         }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall())
+        if isTired(before: verdict, head) {
+            // The answer's body ends with the connection.
+            stage = .draining(.reconnect, until: nil)
+            return false
+        }
         let keeping = ResumeRules.resumeData(
             after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
         run.events.yield(.head(head, verdict, keeping: keeping))
@@ -330,10 +335,10 @@ final class Hop {
         case .startOver(let reason):
             return drain(.finish(.startOver(reason)), head)
         case .retryPlainRange:
-            return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
+            return drain(.request(run.plan(segment: plan.segment, plainRange: true)), head)
         case .proveCondition(let proof):
             run.proof = proof
-            return drain(.ask(run.plan(segment: plan.segment)), head)
+            return drain(.request(run.plan(segment: plan.segment)), head)
         case .notModified:
             return drain(.finish(.notModified), head)
         case .suspect(_, let error):

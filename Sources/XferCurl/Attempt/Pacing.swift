@@ -10,7 +10,7 @@ struct Pacing {
         let rawValue: UInt8
 
         /// The manager has not dropped the kept bytes yet.
-        static let held = Pauses(rawValue: 1)
+        static let forCaller = Pauses(rawValue: 1)
         /// Too many bytes are not yet durable.
         static let checkpoint = Pauses(rawValue: 2)
         /// The receive limit's debt.
@@ -29,7 +29,7 @@ struct Pacing {
     private var idle: IdleDeadline
     private var floor: RateFloor?
     private var window: CheckpointWindow?
-    private var stake: SharedStake?
+    private var unsynced: SharedUnsyncedBytes?
     private var bucket: TokenBucket?
     private var rateDebtEnds: MonotonicInstant?
     private var sendBucket: TokenBucket?
@@ -98,20 +98,20 @@ struct Pacing {
         return floor?.isTooSlow(now, delays: delays()) ?? false
     }
 
-    mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }
-    mutating func release(_ now: MonotonicInstant) { set(.held, false, now) }
+    mutating func pauseForCaller(_ now: MonotonicInstant) { set(.forCaller, true, now) }
+    mutating func release(_ now: MonotonicInstant) { set(.forCaller, false, now) }
 
-    /// The attempt joins or leaves the line of a shared limit.
+    /// Records that the attempt joins or leaves the queue of a shared limit.
     mutating func wait(inLine isWaiting: Bool, toSend: Bool = false, _ now: MonotonicInstant) {
         set(toSend ? .sendLine : .line, isWaiting, now)
     }
 
     // MARK: Checkpoints
 
-    /// Bytes will be written from this offset on.
-    mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits, sharing stake: SharedStake?) {
+    /// Begins to watch bytes that will be written from this offset on.
+    mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits, sharing unsynced: SharedUnsyncedBytes?) {
         window = CheckpointWindow(limits: limits, offset: offset)
-        self.stake = stake
+        self.unsynced = unsynced
     }
 
     var isWatching: Bool { window != nil }
@@ -125,7 +125,7 @@ struct Pacing {
             rateDebtEnds = end
             set(.rate, true, now)
         }
-        if let stake, let window { stake.add(offset - window.written) }
+        if let unsynced, let window { unsynced.add(offset - window.written) }
         let others = neighbours(at: offset)
         return apply(window?.onWritten(to: offset, now: now, beside: others), now)
     }
@@ -150,14 +150,14 @@ struct Pacing {
 
     private mutating func apply(_ action: CheckpointWindow.Action?, _ now: MonotonicInstant) -> Int64? {
         set(.checkpoint, action?.isPaused ?? false, now)
-        if action?.dueOffset != nil { stake?.beginSaving() }
+        if action?.dueOffset != nil { unsynced?.beginSaving() }
         return action?.dueOffset
     }
 
     /// The other attempts at the body, once everything up to the offset is written.
     private func neighbours(at written: Int64? = nil) -> CheckpointWindow.Neighbours {
-        guard let stake, let window else { return CheckpointWindow.Neighbours() }
-        return stake.neighbours(besides: (written ?? window.written) - window.committed)
+        guard let unsynced, let window else { return CheckpointWindow.Neighbours() }
+        return unsynced.neighbours(besides: (written ?? window.written) - window.committed)
     }
 
     // MARK: Rate
@@ -175,8 +175,8 @@ struct Pacing {
         set(.rate, rateDebtEnds != nil, now)
     }
 
-    /// Most bytes of content that may be sent at once: under a low limit few at a time, so that there are no long
-    /// pauses.
+    /// The highest number of bytes of content that may be sent at once: under a low limit few at a time, so that there
+    /// are no long pauses.
     var sendChunk: Int { Self.sendChunk(sendBucket?.rate) }
 
     /// The same for a limit of this rate; nil is unlimited.

@@ -10,7 +10,7 @@ struct Challenges {
         case answered
         /// The pending head is the response.
         case final(ResponseHead)
-        /// More challenges than any honest server has.
+        /// More challenges than any honest server sends.
         case endless
     }
 
@@ -18,23 +18,23 @@ struct Challenges {
     static let limit = 4
 
     /// The head whose meaning the next line decides, or nil.
-    private var held: ResponseHead?
+    private var pending: ResponseHead?
     private var count = 0
 
     /// True if a head is pending: libcurl may repeat the request to answer it.
-    var isHeld: Bool { held != nil }
+    var isPending: Bool { pending != nil }
 
     /// Receives a head. Returns true if the head becomes pending. `isAnswered` is true if libcurl may have an answer to
     /// it.
     mutating func onHead(_ head: ResponseHead, isAnswered: Bool) -> Bool {
-        if isAnswered { held = head }
+        if isAnswered { pending = head }
         return isAnswered
     }
 
     /// A header line comes.
     mutating func onLine(_ line: UnsafeRawBufferPointer) -> Event {
-        guard let head = held else { return .nothing }
-        held = nil
+        guard let head = pending else { return .nothing }
+        pending = nil
         guard line.starts(with: "HTTP/".utf8) else { return .final(head) }
         count += 1
         return count > Self.limit ? .endless : .answered
@@ -42,7 +42,7 @@ struct Challenges {
 
     /// Removes the pending head because a body or the end arrives, which makes it the response.
     mutating func removeFinal() -> ResponseHead? {
-        defer { held = nil }
-        return held
+        defer { pending = nil }
+        return pending
     }
 }

@@ -43,7 +43,7 @@ public struct AttemptPart: Sendable {
         case file(AttemptFile)
     }
 
-    /// The form field's name. Quotes and line breaks in it are percent-encoded, as the HTML standard says.
+    /// The form field's name. Quotes and line breaks in it are percent-encoded, as the HTML standard requires.
     public var name: String
     public var content: Content
     /// The part's file name, encoded like `name`; nil sends none.

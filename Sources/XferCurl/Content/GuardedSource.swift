@@ -9,7 +9,7 @@ struct GuardedSource {
     }
 
     private let origin: Origin
-    /// Bytes.
+    /// The length in bytes.
     let length: Int64
 
     init(_ bytes: [UInt8]) {
@@ -27,7 +27,7 @@ struct GuardedSource {
         guard case .file(let file) = origin else { return }
         guard file.offset >= 0, file.length >= 0, file.length <= file.source.length.subtractingSaturated(file.offset)
         else {
-            throw Self.changed(file, "it has \(file.source.length) bytes, too few for what is to be sent")
+            throw Self.changed(file, "it has \(file.source.length) bytes, too few for the request")
         }
         try check(file)
     }

@@ -12,7 +12,7 @@ extension Hop {
         keepSocket()
         if run.isSendingPaused || !run.maySend() {
             reportSent()
-            sending.isHeld = true
+            sending.isPaused = true
             return Int(CURL_READFUNC_PAUSE)
         }
         do throws(TransferError) {
@@ -29,9 +29,9 @@ extension Hop {
         }
     }
 
-    /// A server that refuses early may reset the connection right after its answer. Sending would then lose the answer,
-    /// so libcurl is made to read first, once for each chunk. HTTP/2 answers on streams, and there is always something
-    /// to read.
+    /// Returns true if libcurl should read before it sends the next chunk. A server that refuses early may reset the
+    /// connection right after its answer. Sending would then lose the answer, so libcurl is made to read first, once
+    /// for each chunk. HTTP/2 answers on streams, and there is always something to read.
     private func yieldsToAnswer() -> Bool {
         guard !hasAnswer, url.scheme == .http || run.attempt.request.httpVersion == .http1 else { return false }
         if sending.hasYielded || handle?.hasUnreadBytes != true {
@@ -39,7 +39,7 @@ extension Hop {
             return false
         }
         sending.hasYielded = true
-        sending.isHeld = true
+        sending.isPaused = true
         run.core.unpauseSoon(run)
         return true
     }
@@ -69,27 +69,27 @@ extension Hop {
 extension Hop {
     /// True if the request should wait for the server's permission. libcurl signs each line of a request without
     /// changes, so a signed request gets no `Expect`.
-    func mayAskFirst() -> Bool {
+    func mayExpectContinue() -> Bool {
         guard let content, !authentication.isSigned, content.sourceLength >= ContinueMemory.smallestContent else {
             return false
         }
         let now = run.core.now
-        return run.core.shared.continues.withLockedValue { $0.mayAsk(url.origin, now: now) }
+        return run.core.shared.continues.withLockedValue { $0.mayExpect(url.origin, now: now) }
     }
 
     /// libcurl wants content for the first time since the request was sent: the server has answered 100, or nothing.
     /// Over HTTP/2, which does not use the expectation, that is at once.
     func endExpectation() {
-        guard let askedAt = sending.askedAt else { return }
-        sending.askedAt = nil
+        guard let expectedAt = sending.expectedAt else { return }
+        sending.expectedAt = nil
         let isSilent = !hasContinued && !hasAnswer
-        guard isSilent, askedAt.duration(to: run.core.now) >= ContinueMemory.patience * 0.9 else { return }
+        guard isSilent, expectedAt.duration(to: run.core.now) >= ContinueMemory.patience * 0.9 else { return }
         recordSilence()
     }
 
     /// True if the head refuses only the expectation; then the request is repeated without it.
-    func refusesQuestion(_ head: ResponseHead) -> Bool {
-        guard sending.asksFirst, head.status == 417 else { return false }
+    func refusesExpectation(_ head: ResponseHead) -> Bool {
+        guard sending.expectsContinue, head.status == 417 else { return false }
         recordSilence()
         return true
     }
@@ -102,18 +102,18 @@ extension Hop {
 
 /// The progress of sending a hop's request.
 ///
-/// Invariant: `isHeld` is true exactly while libcurl was told to pause sending and was not told to resume.
+/// Invariant: `isPaused` is true exactly while libcurl was told to pause sending and was not told to resume.
 struct HopSending {
     /// True if bytes of the request were sent.
     var wasSent = false
     /// True if libcurl was told to request the content later.
-    var isHeld = false
+    var isPaused = false
     /// True if the present chunk has been delayed once for a response of the server.
     var hasYielded = false
     /// True if the request has `Expect: 100-continue`.
-    var asksFirst = false
+    var expectsContinue = false
     /// The time at which that request was sent; nil once the content is sent, too.
-    var askedAt: MonotonicInstant?
+    var expectedAt: MonotonicInstant?
     /// Bytes that the server has acknowledged; see `Hop.lastAcknowledgement`.
     var acknowledged: UInt64 = 0
 }

@@ -84,7 +84,7 @@ final class ContentReader {
         return true
     }
 
-    /// Returns how many bytes were put into the buffer; 0 only at the end.
+    /// Returns the number of bytes that were put into the buffer; 0 only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
         let count = try source.read(at: position, into: buffer)
         position += Int64(clamping: count)

@@ -20,7 +20,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var sessions: [UInt32: TransferSession] = [:]
     private var pools: [TransferSession.PoolKey: TransferSession] = [:]
     private var lastSession: UInt32 = 0
-    /// By path of the authorities' file; the key nil is the system's.
+    /// The anchors by the path of the authorities' file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     /// The handle of the last callback: mostly the next callback is for the same one.
@@ -28,7 +28,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var lastHandle: UInt = 0
     /// Attempts to resume: libcurl's handles must not be changed within its callbacks.
     private var toUnpause: [AttemptRun] = []
-    /// TLS connections whose end is the end of a body, by the address of their `SSL`, and whether close_notify came.
+    /// TLS connections whose end is the end of a body, by the address of their `SSL`. The value is true once
+    /// close_notify has arrived.
     private var watchedEnds: [UnsafeMutableRawPointer: Bool] = [:]
     /// True if there are limits that attempts share. Without any, attempts skip the check.
     private(set) var isLimited = false
@@ -161,7 +162,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         shared.rates.spend(direction, count, by: run.id, in: run.attempt.rateScopes, now: now)
     }
 
-    /// The attempt does not wait in any line any more.
+    /// Removes the attempt from all queues.
     func leaveLines(_ run: AttemptRun) {
         guard isLimited else { return }
         shared.rates.leave(run.id)

@@ -15,7 +15,7 @@ final class EngineShared: Sendable {
     let addresses = NIOLockedValueBox(AddressMemory())
     private let load: NIOLockedValueBox<LoopLoad>
     private let requests = NIOLockedValueBox((count: Int64(0), connections: Int64(0)))
-    /// By name.
+    /// The cookie jars by name.
     private let jars = NIOLockedValueBox<[String: CookieJar]>([:])
 
     init(configuration: EngineConfiguration, loops: [CurlLoop]) {
@@ -29,7 +29,7 @@ final class EngineShared: Sendable {
 
     func endAttempt(on loop: Int) { load.withLockedValue { $0.end(loop) } }
 
-    /// Forgets which addresses did not answer.
+    /// Clears the record of addresses that did not answer.
     func forgetAddresses() { addresses.withLockedValue { $0.removeAll() } }
 
     /// Attempts that run.

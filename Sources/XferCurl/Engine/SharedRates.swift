@@ -2,11 +2,11 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 
-/// The limits that attempts share, in both directions and over all loops. Each limit has one bucket and one line, so
-/// that the sum holds on whatever loops the attempts run.
+/// The limits that attempts share, in both directions and over all loops. Each limit has one bucket and one queue, so
+/// that the sum applies whatever loops the attempts run on.
 ///
 /// Each loop resumes only its own attempts, since no other thread may touch them. The loop of the first attempt in a
-/// line waits for the debt's end. A loop whose attempt leaves the head of a line wakes the loop of the next one
+/// queue waits for the debt's end. A loop whose attempt leaves the head of a queue wakes the loop of the next one
 /// (`loopsOfFirsts`).
 final class SharedRates: Sendable {
     enum Direction {

@@ -1,12 +1,13 @@
 import CCurl
+import XferCore
 public import XferModel
 import XferSystem
 
 /// Transfers the bytes: runs attempts on one or more loop threads, over libcurl.
 ///
 /// It does not depend on tasks, the store, JSON or file names. An attempt stays on its first loop over all its hops;
-/// its id names the loop, to which the engine passes calls about the attempt. A session belongs to one loop, which
-/// makes it when needed. Without `shutdown`, which ends the threads, the engine lives as long as the process.
+/// its id contains the loop, to which the engine passes calls about the attempt. A session belongs to one loop, which
+/// makes it when needed. Without `shutdown`, which ends the threads, the engine exists as long as the process.
 public final class TransferEngine: Sendable {
     let shared: EngineShared
     private let loops: [EngineLoop]
@@ -52,8 +53,8 @@ public final class TransferEngine: Sendable {
         return handles.compactMap(\.self)
     }
 
-    /// Moves the body of an attempt with a movable sink to a file: what was collected, and what follows. If the attempt
-    /// has ended, nothing happens, and its outcome has the body.
+    /// Moves the body of an attempt with a movable sink to a file: the collected bytes, and those that follow. If the
+    /// attempt has ended, nothing happens, and its outcome has the body.
     ///
     /// - Parameter descriptor: of an empty file; borrowed as with `BodySink.file`.
     public func move(_ id: AttemptID, to descriptor: Int32) async {
@@ -96,9 +97,9 @@ public final class TransferEngine: Sendable {
         await loops[id.loop].withAttempt(id) { $0.setMaxSendRate(rate) }
     }
 
-    /// Sets the limits that attempts on all loops share. A limit applies to the attempts that name its scope
-    /// (`Attempt.rateScopes`), and to running ones at once. HTTP/2 downloads in the scope of a receive limit end
-    /// with `restartWithHTTP1`.
+    /// Sets the limits that attempts on all loops share. A limit applies to the attempts that list its scope
+    /// (`Attempt.rateScopes`), and to running ones at once. HTTP/2 downloads in the scope of a receive limit end with
+    /// `restartWithHTTP1`.
     public func setRateLimits(_ limits: RateLimits) async {
         shared.rates.setLimits(limits, now: clock())
         for loop in loops { await loop.onRateLimits() }
@@ -116,7 +117,7 @@ public final class TransferEngine: Sendable {
         await loops[id.loop].withAttempt(id) { $0.answer(at: offset, upTo: length) } ?? nil
     }
 
-    /// Forgets which addresses did not answer, since the network has changed.
+    /// Clears the record of addresses that did not answer, since the network has changed.
     public func forgetAddresses() { shared.forgetAddresses() }
 
     /// Ends every attempt with `stopped`, closes every connection and ends the threads. Later attempts end at once.
@@ -170,6 +171,8 @@ public struct EngineConfiguration: Sendable {
     public var keptConnections: Int
     /// The hosts whose `http` URLs are requested over https.
     public var strictTransport: StrictTransport
+    /// The losses of a request's connection; tests give their own.
+    var losses: @Sendable (EasyHandle) -> ConnectionLosses? = { $0.losses }
 
     public static let maxLoops = 8
 

@@ -25,7 +25,7 @@ func curlHeaderCallback(
     return hop.onHeaderLine(bytes) ? bytes.count : 0
 }
 
-/// CURLOPT_PREREQFUNCTION: the connection is there, the request goes out next.
+/// The callback for CURLOPT_PREREQFUNCTION: the connection exists, and the request is sent next.
 func curlConnectedCallback(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
     _ remotePort: Int32, _ localPort: Int32
@@ -69,7 +69,7 @@ func curlOpenSocketCallback(
     return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
 }
 
-/// CURLMOPT_SOCKETFUNCTION: what to wait for on a socket.
+/// The callback for CURLMOPT_SOCKETFUNCTION: the events to wait for on a socket.
 func curlSocketCallback(
     _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
     _ socketContext: UnsafeMutableRawPointer?

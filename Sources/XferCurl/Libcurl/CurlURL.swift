@@ -179,7 +179,7 @@ public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     case badPort
     case malformed(String)
 
-    /// A sentence without the text itself, which may hold secrets.
+    /// A sentence without the text itself, which may contain secrets.
     public var description: String {
         switch self {
         case .empty: "the URL is empty"
@@ -197,7 +197,7 @@ public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostPattern {
-    /// Reads a pattern as an operator writes it: an internationalised name becomes what libcurl makes of it in a URL,
+    /// Reads a pattern in an operator's form: an internationalised name is converted like libcurl converts it in a URL,
     /// so that pattern and host agree.
     public static func parse(_ text: String) throws(HostPatternError) -> HostPattern {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try HostPattern(text) }

@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import XferCore
 import XferModel
 
 /// Sets the method and the content of a request. `curl_easy_reset` has reset the last request's options.
@@ -28,8 +29,8 @@ extension EasyHandle {
     /// True if a form is bound to the handle.
     var carriesForm: Bool { content?.isMultipart ?? false }
 
-    /// Does what `curl_easy_reset` would do, but keeps the form: resets every option of a request that the next one
-    /// must not have, above all the secret ones.
+    /// Resets every option of a request that the next one must not have, above all the secret ones. Like
+    /// `curl_easy_reset`, but it keeps the form.
     func resetOptions() {
         for option in [
             CURLOPT_PIPEWAIT, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
@@ -67,6 +68,15 @@ extension EasyHandle {
         var bytes: UInt64 = 0
         var age: UInt32 = 0
         return xfer_tcp_acknowledged(socket, &bytes, &age) == 0 ? (bytes, age) : nil
+    }
+
+    /// The losses of the request's connection, as far as the kernel tells them.
+    var losses: ConnectionLosses? {
+        guard let socket else { return nil }
+        var segments: UInt32 = 0
+        var outOfOrder: UInt32 = 0
+        guard xfer_tcp_losses(socket, &segments, &outOfOrder) == 0 else { return nil }
+        return ConnectionLosses(segments: segments, outOfOrder: outOfOrder)
     }
 
     private func offset(_ info: CURLINFO) -> Int64? {

@@ -51,7 +51,7 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
-        /// Most bytes that are read at once; see `bufferSize`.
+        /// The highest number of bytes that are read at once; see `bufferSize`.
         var readSize: Int
         /// No connection that was used before: see `Hop.isStale`.
         var needsNewConnection: Bool
@@ -105,7 +105,7 @@ final class EasyHandle {
     /// Keeps resolved names. Otherwise libcurl checks the age of each name that it has resolved when the request ends.
     func keepResolvedNames() { set(CURLOPT_DNS_CACHE_TIMEOUT, -1) }
 
-    /// Sets the lists that replace what the resolver or the URL says.
+    /// Sets the lists that replace the resolver's and the URL's addresses.
     func setConnectionLists(resolve rules: [ResolveRule], connectTo targets: [ConnectToRule]) {
         let (names, hosts) = (LineList(rules.map(\.description)), LineList(targets.map(\.description)))
         set(CURLOPT_RESOLVE, pointer: names.first)
@@ -119,7 +119,7 @@ final class EasyHandle {
         socket = nil
     }
 
-    /// Frees what the last request needed, too.
+    /// Frees the resources of the last request, too.
     func finish() {
         rest()
         set(CURLOPT_HTTPHEADER, pointer: nil)

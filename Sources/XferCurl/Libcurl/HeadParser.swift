@@ -17,7 +17,7 @@ struct HeadParser {
 
     static let maxFields = 1000
     static let maxBytes = 256 << 10
-    /// Most interim responses to one request that are reported.
+    /// The highest number of interim responses to one request that are reported.
     static let maxInterim = 10_000
 
     private var head: ResponseHead?
@@ -69,7 +69,7 @@ struct HeadParser {
         return ResponseHead(status: status, majorVersion: major)
     }
 
-    /// Appends the field that the line holds, if it is one.
+    /// Appends the field that the line contains, if it is one.
     private mutating func appendField(_ line: Slice<UnsafeRawBufferPointer>) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let value = Self.text(Self.trimmed(line[(colon + 1)...]))

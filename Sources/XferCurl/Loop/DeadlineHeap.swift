@@ -31,7 +31,7 @@ struct DeadlineHeap<Key: Hashable> {
         set(key, to: instant)
     }
 
-    /// Removes and gives the key whose instant is the earliest, if that is not after `now`.
+    /// Removes and returns the key whose instant is the earliest, if that is not after `now`.
     mutating func popDue(_ now: MonotonicInstant) -> Key? {
         guard let first = entries.first, first.instant <= now else { return nil }
         remove(first.key)

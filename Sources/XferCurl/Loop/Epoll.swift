@@ -39,6 +39,6 @@ struct Epoll: ~Copyable {
         }
     }
 
-    /// Most events taken per call; the C wrapper's array has as many places.
+    /// The highest number of events taken per call; the C wrapper's array has as many places.
     private static let batch = 64
 }

@@ -23,7 +23,7 @@ final class CookieJar: Sendable {
     /// All cookies, in the Netscape format. Expired ones are removed when the jar is used next.
     var lines: [String] { cookies.withLockedValue(\.lines) }
 
-    /// Stores what a response from this URL sets.
+    /// Stores the cookies that a response from this URL sets.
     func receive(_ fields: [HeaderField], from url: HTTPURL, at now: Timestamp) {
         cookies.withLockedValue {
             $0.receive(fields, from: url, at: now.wholeSecond, isPublicSuffix: PublicSuffixes.contains)
@@ -37,9 +37,8 @@ final class CookieJar: Sendable {
 }
 
 extension Hop {
-    /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is taken out of
-    /// the fields then: it goes behind the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not
-    /// sign.
+    /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is then removed
+    /// from the fields: it follows the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not sign.
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
     func separateCookies() -> String? {
@@ -49,7 +48,7 @@ extension Hop {
         return ([field] + own).joined(separator: "; ")
     }
 
-    /// Keeps the cookies that a response sets, unless a proxy gave it in the server's place, or the task wants none.
+    /// Keeps the cookies that a response sets, unless a proxy answered in the server's place, or the task wants none.
     func receiveCookies(of head: ResponseHead) {
         guard head.status != 407, !hasOwnHost, !run.attempt.request.refusesCookies,
             head.fields.firstValue(named: "Set-Cookie") != nil

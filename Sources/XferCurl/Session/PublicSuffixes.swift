@@ -1,12 +1,12 @@
 import Glibc
 
-/// The public suffix list (publicsuffix.org): domains below which registries give out names, so that no cookie may be
-/// for all of them.
+/// The public suffix list (publicsuffix.org): domains below which registries assign names, so that no cookie may be for
+/// all of them.
 ///
-/// libpsl reads it. Its two functions are looked up in the running program instead of being linked: libcurl brings the
-/// library along wherever it was built with it, as Debian's is, so that the package depends on nothing more, and both
-/// judge by the same list. A link would make libpsl a requirement of builds whose libcurl has none; there only names of
-/// a single label are public suffixes, as for libcurl.
+/// libpsl reads it. Its two functions are looked up in the running program instead of being linked. libcurl loads the
+/// library if it was built with it, as Debian's is; so the package needs no further dependency, and both judge by the
+/// same list. A link would make libpsl a requirement of builds whose libcurl has none; there only names of a single
+/// label are public suffixes, as for libcurl.
 enum PublicSuffixes {
     /// - Parameter domain: in lower case.
     static func contains(_ domain: String) -> Bool {

@@ -31,12 +31,13 @@ final class TransferSession {
     /// The time at which the last request began at whose end libcurl drops names that it resolved long ago.
     private var forgettingAt: MonotonicInstant?
 
-    /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
+    /// The highest number of easy handles kept for the next request; and most connections that are kept for as long as
+    /// the server wants.
     private static let maxIdle = 32
     /// The time without requests after which the kept connections are closed. libcurl checks idle connections only
     /// during requests, so connections that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
-    /// With many servers, one request in this time lets libcurl drop old names, not each request.
+    /// The time in which one request lets libcurl drop old names. With many servers, not each request does.
     private static let forgettingTime = Duration.seconds(1)
 
     /// Creates a session. Returns nil if there is no memory.

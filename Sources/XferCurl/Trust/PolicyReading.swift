@@ -1,8 +1,7 @@
 public import XferModel
 import XferTrust
 
-/// Reads the pins and certificates that operators put into trust policies. It gives other targets access to the
-/// functions that need OpenSSL.
+/// Reads the pins and certificates of trust policies. It gives other targets access to the functions that need OpenSSL.
 public enum PolicyReading {
     /// Reads pins from text: `sha256/BASE64`, or one or more certificates in PEM form.
     /// - Throws: an error whose text never contains the given text, because that may be a private key.

@@ -38,7 +38,7 @@ public enum ServerInspection {
                 judgement.describe(policies, at: now, in: &report)
                 if verdict.isAccepted { report.failure = seen.failure }
             } else {
-                report.failure = seen.failure ?? "the server showed no certificate"
+                report.failure = seen.failure ?? "the server sent no certificate"
             }
         } catch {
             report.failure = "\(error)"

@@ -50,7 +50,8 @@ struct ServerReportBuilder {
     private func nameStage(of leaf: Certificate, _ origin: Origin) -> ServerReport.StageVerdict {
         let namesHost = leaf.names(target.host)
         return ServerReport.StageVerdict(
-            .name, isPassed: namesHost, detail: namesHost ? "names \(origin.host)" : "does not name \(origin.host)")
+            .name, isPassed: namesHost,
+            detail: namesHost ? "is valid for \(origin.host)" : "is not valid for \(origin.host)")
     }
 
     private func datesStage(of leaf: Certificate, at now: Timestamp) -> ServerReport.StageVerdict {
@@ -64,7 +65,7 @@ struct ServerReportBuilder {
     private func revocationStage(isRequired: Bool) -> ServerReport.StageVerdict? {
         stapledStatus.map { status in
             let isIgnored =
-                isRequired ? "" : "; no policy requires one, and nothing else is asked: neither CRLs nor OCSP"
+                isRequired ? "" : "; no policy requires one, and nothing else is queried: neither CRLs nor OCSP"
             return ServerReport.StageVerdict(
                 .revocation, isPassed: status.isGood || status == .missing && !isRequired,
                 detail: "\(status)\(isIgnored)")
@@ -79,8 +80,8 @@ struct ServerReportBuilder {
         let missed = pinning.first { applied in !chain.contains { applied.policy.pins($0) } }
         return ServerReport.StageVerdict(
             .pins, isPassed: missed == nil,
-            detail: missed.map { "nothing that was shown is pinned by \"\($0.policy.name)\"" }
-                ?? "a pin of each policy was shown")
+            detail: missed.map { "no certificate of the server is pinned by \"\($0.policy.name)\"" }
+                ?? "the chain matches a pin of each policy")
     }
 }
 

@@ -17,13 +17,13 @@ public enum SourceJudge {
         if source.origin.scheme == .http { return nil }
         let certificates = source.chain.compactMap { Certificate(der: $0) }
         guard !certificates.isEmpty, certificates.count == source.chain.count else {
-            return "what \(source.origin.host) showed is not known any more"
+            return "the certificates of \(source.origin.host) are no longer known"
         }
         guard let version = source.tls, version >= policies.minimumTLS else {
             return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
         }
         if policies.enforcesStapledOCSP, !isStapleChecked {
-            return "\(source.origin.host) was not asked for a stapled OCSP response"
+            return "\(source.origin.host) got no request for a stapled OCSP response"
         }
         let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
         let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))

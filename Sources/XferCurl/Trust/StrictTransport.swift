@@ -32,7 +32,7 @@ public final class StrictTransport: Sendable {
     /// All known hosts by name.
     public var hosts: [SecureHost] { state.withLockedValue(\.hosts.all) }
 
-    /// Forgets hosts, which `onChange` is notified of, the unknown ones too: they may be stored. Returns the names of
+    /// Removes hosts, which `onChange` is notified of, the unknown ones too: they may be stored. Returns the names of
     /// those that were known.
     public func remove(_ hosts: [String]) -> [String] {
         state.withLockedValue { state in

@@ -7,12 +7,12 @@ public struct AccessPolicy: Hashable, Sendable {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// uid 65534: in a user namespace every unmapped user has this uid (user_namespaces(7)).
         case overflowUser
-        /// Nothing in the configuration allows it.
+        /// No setting allows the user.
         case notAllowed(uid: UInt32)
 
         public var description: String {
             switch self {
-            case .overflowUser: "uid 65534 stands for every unknown user and is never allowed"
+            case .overflowUser: "uid 65534 represents every unknown user and is never allowed"
             case .notAllowed(let uid):
                 "user \(uid) is not allowed: the daemon's own user and root are, others need access.users or access.groups"
             }
@@ -48,11 +48,11 @@ public struct AccessPolicy: Hashable, Sendable {
         RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
     }
 
-    /// The caller for a peer; throws why it is refused.
+    /// The caller for a peer; throws the reason of a refusal.
     ///
     /// A grant to the user itself applies alone; otherwise the grants of all its groups are united.
     ///
-    /// - Parameter isLocal: whether the kernel says that the caller is that user, and not a token.
+    /// - Parameter isLocal: true if the kernel identifies the caller as that user, and not a token.
     public func caller(_ peer: Peer, isLocal: Bool = false) throws(Refusal) -> Caller {
         guard peer.uid != Self.overflowUID else { throw .overflowUser }
         if peer.uid == ownUID || peer.uid == 0 {

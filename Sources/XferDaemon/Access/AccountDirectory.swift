@@ -13,7 +13,8 @@ public struct AccountDirectory: Sendable {
         self.gid = gid
     }
 
-    /// getpwnam_r(3) and getgrnam_r(3): whatever nsswitch.conf says, so it may block on the network.
+    /// The directory of getpwnam_r(3) and getgrnam_r(3). It uses the services of nsswitch.conf, so it may block on the
+    /// network.
     public static let system = AccountDirectory(
         uid: { name in
             var entry = passwd()
@@ -69,7 +70,7 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// The user's name in the password database: what is the same on all machines of a fleet.
+    /// The user's name in the password database, which is the same on all machines of a fleet.
     package static func name(of uid: UInt32) -> String? {
         var entry = passwd()
         return lookUp { buffer, size in

@@ -25,7 +25,7 @@ public struct Caller: Hashable, Sendable {
     public let isOperator: Bool
     /// Directories in which the caller's tasks may write and read, including their subdirectories.
     public let roots: [String]
-    /// Most unfinished tasks that the caller may have; nil means no limit.
+    /// The highest number of unfinished tasks that the caller may have; nil means no limit.
     public let maxTasks: Int?
     public let maxPriority: Priority
     /// The confinement of tasks that the caller adds or changes, or nil if they are not confined.

@@ -213,9 +213,9 @@ public enum Daemon {
 /// The command-line options of `xferd`.
 public struct DaemonOptions: Hashable, Sendable {
     public var paths: InstancePaths.Flags
-    /// Settings by key path, as `--set queue.max_active=3` gives them.
+    /// Settings by key path, from `--set queue.max_active=3`.
     public var settings: [String: String]
-    /// Text with timestamps on standard error, whatever the configuration says.
+    /// True for text with timestamps on standard error, regardless of the configuration.
     public var logsToForeground: Bool
 
     public init(paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false) {

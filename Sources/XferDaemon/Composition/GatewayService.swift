@@ -7,7 +7,7 @@ package import XferGateway
 import XferManager
 import XferModel
 
-/// Listens on the network where the configuration says so.
+/// Listens on the network if the configuration requires it.
 package struct GatewayService: Service {
     private let gateway: Gateway
     private let listeners: [Settings.Listener]

@@ -13,7 +13,7 @@ final class LiveConfiguration: Sendable {
         var access: AccessPolicy
         var onAccessChange: (@Sendable (AccessPolicy) -> Void)?
         var onReload: (@Sendable () async -> Void)?
-        /// Why the file, as it was read last, is not in force.
+        /// The reason why the last read file is not in force.
         var rejection: String?
         /// Keys whose values in the file apply after a restart only.
         var waiting: [String] = []
@@ -52,7 +52,7 @@ final class LiveConfiguration: Sendable {
     /// Keys whose values in the file apply after a restart only.
     var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }
 
-    /// True if the file, the environment and the flags say something else by now than what was read. Blocks.
+    /// True if the file, the environment and the flags differ now from the values that were read. Blocks.
     var isOutdated: Bool {
         do {
             return try instance.reloaded().loaded != loaded
@@ -77,10 +77,10 @@ final class LiveConfiguration: Sendable {
             retry: RetryLimits(retryFor: settings.queue.retryFor.components.seconds))
     }
 
-    /// Logs the faults of a configuration that is not taken over, one line each, and keeps them for `daemon.status`.
+    /// Logs the faults of a configuration that is not applied, one line each, and keeps them for `daemon.status`.
     private func reject(_ faults: [String]) {
         for fault in faults { logger.error("\(fault)") }
-        logger.error("the configuration has faults and is not taken over")
+        logger.error("the configuration has faults and was not applied")
         state.withLockedValue { $0.rejection = faults.joined(separator: "; ") }
     }
 
@@ -118,7 +118,7 @@ final class LiveConfiguration: Sendable {
         logger.notice("configuration read again", metadata: ["changed": "\(changed)"])
         if !reload.waitingForRestart.isEmpty {
             logger.warning(
-                "some changes take a restart",
+                "some changes need a restart",
                 metadata: ["keys": "\(reload.waitingForRestart.joined(separator: " "))"])
         }
     }

@@ -36,8 +36,8 @@ public enum OneShotCommands {
         }
     }
 
-    /// Prints what `xferctl` has to know before it starts a daemon: `client.start`, the state directory and the socket,
-    /// a line each.
+    /// Prints the facts that `xferctl` needs before it starts a daemon: `client.start`, the state directory and the
+    /// socket, a line each.
     public static func printStart(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)

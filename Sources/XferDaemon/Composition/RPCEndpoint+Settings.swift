@@ -26,7 +26,7 @@ extension RPCEndpoint {
         }
     }
 
-    /// Gives a socket that the service has made the permissions that a new one would get, after a reload.
+    /// Sets the permissions of a socket that the service has created, after a reload, to those of a new one.
     static func setPermissions(ofSocket path: String, _ settings: Settings) throws(SystemCallError) {
         guard case .path(_, let mode, let group) = RPCEndpoint(path: path, settings: settings) else { return }
         guard lchown(path, .max, group ?? getegid()) == 0 else { throw SystemCallError("chown", on: path) }

@@ -19,7 +19,7 @@ package final class ConnectionSubscriptions: Sendable {
         var nextID: Int64 = 1
     }
 
-    /// Most streams of one connection.
+    /// The highest number of streams of one connection.
     package static let maxPerConnection = 64
 
     private let state = NIOLockedValueBox(State())

@@ -7,7 +7,7 @@ final class EventLeases: Sendable {
     private struct User {
         let budget: EventBudget
         var streams = 0
-        /// By connection: budget, and streams on it.
+        /// The leases by connection: budget, and streams on it.
         var connections: [UInt64: (budget: EventBudget, streams: Int)] = [:]
     }
 

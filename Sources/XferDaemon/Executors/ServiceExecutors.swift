@@ -10,7 +10,7 @@ package enum ServiceExecutors {
     /// Runs `body` to its end and returns its result. Call it once, from the main thread, before anything else that is
     /// asynchronous.
     ///
-    /// - Throws: `ThreadError` or `SystemCallError` when the system gives no threads or timers.
+    /// - Throws: `ThreadError` or `SystemCallError` when the system cannot create threads or timers.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) throws -> Value? {
         let main = MainThread()
         let pool = try ServicePool(threads: ServicePool.usualThreads)

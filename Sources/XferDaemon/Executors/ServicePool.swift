@@ -13,9 +13,9 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
     private let continuous: DelayTimer
     private let suspending: DelayTimer
 
-    /// Runs `threads` threads, which live as long as the process.
+    /// Runs `threads` threads, which exist as long as the process.
     ///
-    /// - Throws: `ThreadError` or `SystemCallError` when the system gives no threads or timers.
+    /// - Throws: `ThreadError` or `SystemCallError` when the system cannot create threads or timers.
     init(threads: Int) throws {
         continuous = try DelayTimer(clock: CLOCK_BOOTTIME, due: queue)
         suspending = try DelayTimer(clock: CLOCK_MONOTONIC, due: queue)

@@ -50,7 +50,7 @@ struct PolicyHandlers: Sendable {
 }
 
 extension PolicyInput {
-    /// The policy that is meant.
+    /// The policy of the input.
     /// - Parameter readPins: reads the pins of one text.
     func policy(
         readPins: (String) throws(PolicyTextError) -> [Pin] = PolicyText.pins(in:)

@@ -42,7 +42,7 @@ struct ProfileHandlers: Sendable {
 }
 
 extension ProfileInput {
-    /// The complete profile of this record, whether it came over RPC or from the configuration file.
+    /// The complete profile of this record, from RPC or from the configuration file.
     func readProfile() throws(ProfileTextError) -> Profile {
         var profile = profile
         if let baseURL { profile.baseURL = try ProfileText.baseURL(baseURL) }

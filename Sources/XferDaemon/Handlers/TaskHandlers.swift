@@ -14,7 +14,7 @@ struct TaskHandlers: Sendable {
     let owners: TaskOwners
     /// The turns of waits for many tasks.
     let turns = BulkTurns(limit: RPCLimits().bulkRequests)
-    /// The turns of changes to what a filter selects.
+    /// The turns of changes to the tasks of a filter.
     let changes = BulkTurns(limit: RPCLimits().bulkRequests)
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
@@ -55,7 +55,16 @@ struct TaskHandlers: Sendable {
 
     private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
         let task = try await queries.task(params.id, for: context.caller.principal)
-        return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
+        var record = try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task)
+        if params.secrets == true {
+            // Behind a connection over the network is a token, whose scope says nothing about secrets.
+            guard context.connection.remote == nil, context.caller.owner == task.owner else {
+                throw ManagerError.permissionDenied(
+                    path: "secrets", reason: "only the task's owner sees its secrets, over the Unix socket")
+            }
+            record.reveal(task.specification)
+        }
+        return TaskGet.Result(task: record)
     }
 
     private func list(
@@ -221,8 +230,8 @@ struct TaskHandlers: Sendable {
         return .operation(SelectionResult.Begun(operation: operation.id, seq: seq))
     }
 
-    /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that is gone ends its
-    /// call no sooner: a requested change is carried out.
+    /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that disconnects does
+    /// not end its call earlier: a requested change is carried out.
     private func inTurn<Value>(
         _ context: CallContext, _ body: () async throws -> Value
     ) async throws -> Value {

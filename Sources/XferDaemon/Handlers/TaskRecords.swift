@@ -41,7 +41,7 @@ struct TaskRecords: Sendable {
         }
     }
 
-    /// True if the task would run if the database could be written: its row cannot say so.
+    /// True if the task would run if the database could be written: its row cannot show that.
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }

@@ -23,13 +23,13 @@ struct LogRecord {
 
     /// The form in which a record is written as text.
     enum Form {
-        /// For people, with time and level.
+        /// Text for people, with time and level.
         case text
-        /// For the journal's stream: with the priority before it.
+        /// Text for the journal's stream, with the priority before it.
         case journal
         /// An object.
         case json
-        /// For the journal's socket, to which time and priority are fields.
+        /// Text for the journal's socket, which has fields for time and priority.
         case plain
     }
 
@@ -107,7 +107,7 @@ enum LogRedaction {
         Redaction.text(text)
     }
 
-    /// A metadata value as text, masked when its key says that it is a secret (`authorization`, `*-token`, `*-key`,
+    /// A metadata value as text, masked when its key is that of a secret (`authorization`, `*-token`, `*-key`,
     /// `password`, `*secret*`, …).
     static func value(_ value: Logger.MetadataValue, of key: String) -> String {
         if isSecret(key) { return Redaction.mask }

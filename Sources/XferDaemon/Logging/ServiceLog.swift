@@ -13,12 +13,13 @@ public final class ServiceLog: Sendable {
     /// Keeps lines whole: a pipe takes more than `PIPE_BUF` bytes in pieces (pipe(7)).
     private let writing = NIOLock()
 
-    /// - Parameter format: what `LogFormat.resolved` gave. `auto` means text.
+    /// - Parameter format: the result of `LogFormat.resolved`. `auto` means text.
     public convenience init(level: Logger.Level, format: LogFormat) {
         self.init(level: level, format: format, journal: format == .journal ? JournalSocket() : nil)
     }
 
-    /// - Parameter journal: where records go with their fields; what it does not take goes to the descriptor.
+    /// - Parameter journal: the journal for records with their fields; records that it does not accept are written to
+    ///   the descriptor.
     init(level: Logger.Level, format: LogFormat, journal: JournalSocket? = nil, descriptor: Int32 = STDERR_FILENO) {
         state = NIOLockedValueBox(level)
         form =

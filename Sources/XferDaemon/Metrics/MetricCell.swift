@@ -48,7 +48,7 @@ extension MetricCell: MeterHandler {
     func set(_ value: Int64) { set(Double(value)) }
     func set(_ value: Double) { numbers.withLockedValue { $0.value = value } }
 
-    /// Also for counters, whose values never decrease.
+    /// Increments the value, also for counters, whose values never decrease.
     func increment(by amount: Double) {
         guard kind != .counter || amount >= 0 else { return }
         numbers.withLockedValue { $0.value += amount }

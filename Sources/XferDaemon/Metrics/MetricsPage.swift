@@ -4,7 +4,7 @@ import XferGateway
 import XferManager
 import XferModel
 
-/// `GET /metrics`: what was recorded, and what is read now.
+/// `GET /metrics`: recorded metrics, and those that are computed now.
 struct MetricsPage: Sendable {
     let registry: PrometheusRegistry
     let manager: TransferManager

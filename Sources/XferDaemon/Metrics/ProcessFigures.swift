@@ -8,7 +8,7 @@ struct ProcessFigures: Sendable {
     let version: String
     let startedAt: Timestamp
 
-    /// Samples of what can be read; a system without /proc has fewer.
+    /// Samples of the available figures; a system without /proc has fewer.
     var samples: [MetricSample] {
         var samples = [
             Metric.info.sample(Int64(1), version),

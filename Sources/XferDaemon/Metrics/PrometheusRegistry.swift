@@ -4,14 +4,14 @@ public import XferManager
 
 /// Keeps the metrics that swift-metrics records, and writes them with samples as Prometheus text for `GET /metrics`.
 ///
-/// Only declared families are kept, and of each as many series as it declares; what is recorded beyond that is counted
-/// in `Metric.refusedSeries`.
+/// Only declared families are kept, and of each at most the declared number of series; further series are counted in
+/// `Metric.refusedSeries`.
 public final class PrometheusRegistry: MetricsFactory {
     /// The content type of `render()`.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private struct State {
-        /// By family and labels.
+        /// The cells by family and labels.
         var cells: [String: [String: MetricCell]] = [:]
         var refusedSeries: Int64 = 0
     }
@@ -26,7 +26,7 @@ public final class PrometheusRegistry: MetricsFactory {
     /// Everything recorded so far and these samples, sorted by name and labels (Prometheus text exposition format
     /// 0.0.4).
     ///
-    /// - Parameter showsNames: whether metrics are included whose labels name what belongs to users.
+    /// - Parameter showsNames: true to include metrics whose labels are names of users' objects.
     public func render(_ samples: [MetricSample] = [], showsNames: Bool = true) -> String {
         let cells = state.withLockedValue(\.cells)
         var lines: [String: [String: String]] = [:]

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// Returns unused memory to the system soon after work has ended.
 ///
-/// A batch of ten thousand tasks needs some twenty megabytes for a moment, which malloc(3) would keep for good; and
+/// A batch of ten thousand tasks needs some twenty megabytes for a moment, which malloc(3) would keep permanently; and
 /// most code of the start is never executed again. Without work nothing runs and nothing wakes up.
 package final class MemoryCare: Sendable {
     /// Long enough that a client's next call finds everything still in memory.

@@ -19,7 +19,7 @@ enum AttachmentName {
                 }))
     }
 
-    /// The characters that stand for themselves beside letters and digits: `attr-char` of RFC 8187 §3.2.1.
+    /// The characters that need no encoding beside letters and digits: `attr-char` of RFC 8187 §3.2.1.
     private static let marks = Set("!#$&+-.^_`|~".utf8)
 
     private static func extendedValue(_ name: String) -> String {

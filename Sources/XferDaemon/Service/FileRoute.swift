@@ -3,10 +3,9 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `GET /files/ID`: a task's bytes as `task.read` gives them, with `Range`.
+/// `GET /files/ID`: a task's bytes like those of `task.read`, with `Range`.
 ///
-/// They are sent as bytes to be saved, whatever they are: a page that was downloaded must not run as one of the
-/// daemon's.
+/// They are sent as bytes to be saved, whatever they are: a downloaded page must not run as one of the daemon's.
 struct FileRoute: Sendable {
     let bytes: ByteReader
     let service: DaemonService
@@ -53,7 +52,7 @@ struct FileRoute: Sendable {
         case .all:
             guard isWhole else {
                 return .text(
-                    "the bytes are not all there yet; ask for those that are with Range: bytes=0-\n", status: 409)
+                    "the file is not complete yet; request the received bytes with Range: bytes=0-\n", status: 409)
             }
             return source.answer(200, headers, 0..<first.length, version: first.version)
         case .stretch(let stretch):
@@ -101,7 +100,7 @@ private struct ByteSource: Sendable {
     let id: TaskID
     let principal: Principal
 
-    /// Bytes read at a time.
+    /// The number of bytes that are read at a time.
     private static let pageLength: Int64 = 256 << 10
 
     func page(at offset: Int64, atMost length: Int64) async throws -> BytePage {

@@ -67,7 +67,7 @@ extension ConfigurationNode {
     static let maxNodes = 20_000
     /// Mappings and lists inside each other; libYAML itself, which Yams walks recursively, stops at 1,000.
     static let maxDepth = 16
-    /// Bytes of a configuration.
+    /// The largest configuration in bytes.
     static let maxBytes = 1 << 20
 
     /// Parses one YAML document; nil for one without content.

@@ -63,8 +63,8 @@ public struct ConfigurationWatch: ~Copyable {
 
     /// Watches the directory of a file, or the nearest one above it that exists.
     ///
-    /// - Returns: the watch, or a negative number; the name that is waited for in it, with its path; whether that is a
-    ///   missing directory. Adding a directory again gives the same number.
+    /// - Returns: the watch, or a negative number; the awaited name in it, with its path; true if that is a missing
+    ///   directory. Adding a directory again returns the same number.
     private static func add(
         _ path: String, to descriptor: Int32, _ events: UInt32
     ) -> (watch: Int32, wanted: String, isHigher: Bool) {
@@ -78,7 +78,7 @@ public struct ConfigurationWatch: ~Copyable {
         return (watch, wanted, wanted != path)
     }
 
-    /// Reads the waiting events; returns whether any of them is about one of the names in its directory.
+    /// Reads the waiting events; returns true if any of them is about one of the names in its directory.
     private static func drain(_ descriptor: Int32, lookingFor names: [Int32: Set<[UInt8]>]) -> Bool {
         let headerSize = MemoryLayout<inotify_event>.size
         var isNamed = false

@@ -7,14 +7,14 @@ extension Settings {
         public var database = ""
         /// Absolute path; empty is none.
         public var passwordFile = ""
-        /// Empty is the machine's name.
+        /// The node's name; empty is the machine's name.
         public var node = ""
         /// Tasks for `label:NAME` run on nodes that have it.
         public var labels: [String] = []
         /// The mount points of shared storages by their names: absolute paths. Tasks for `storage:NAME` run on nodes
         /// that have it.
         public var storages: [String: String] = [:]
-        /// Tasks that the node holds at a time.
+        /// The number of tasks that the node claims at a time.
         public var slots = 64
         /// The Unix socket of `xfer-fleet`.
         public var socket: String
@@ -48,7 +48,7 @@ extension SettingForm where Value == String {
             throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)
         }
         guard !DatabaseAddressText.holdsPassword(text) else {
-            throw SettingMismatch("it holds a password, which belongs into fleet.password_file", at: node)
+            throw SettingMismatch("it contains a password, which belongs in fleet.password_file", at: node)
         }
         guard text.isEmpty || DatabaseAddressText.isURI(text) || text.contains("=") else {
             throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)
@@ -66,7 +66,7 @@ extension SettingForm where Value == String {
         YAMLText.quoted($0)
     }
 
-    /// A node's name: it stands in places and in listings.
+    /// A node's name, which is part of places and listings.
     static let nodeName = SettingForm(expected: FleetPlace.expectedName + ", or nothing", isScalar: true) {
         node, _ throws(SettingMismatch) in
         guard let text = node.text, text.isEmpty || FleetPlace.isName(text) else {

@@ -5,7 +5,7 @@ public import XferProtocol
 extension Settings.Grant: WireInput {
     public init() { self.init(roots: []) }
 
-    public static let summary = "What a user who is no operator may do."
+    public static let summary = "Rights of a user who is no operator."
     public static let wireFields: WireFields<Self> = [
         .required("roots", \.roots, "The directories beneath which its tasks may write and read, absolute."),
         .defaulted("max_tasks", \.maxTasks, "Unfinished tasks it may have.", .range(1...10_000_000)),

@@ -48,7 +48,7 @@ extension SettingForm where Value == [HookDefinition] {
 
 /// The names of hooks and webhooks.
 enum DefinitionName {
-    /// - Parameter kind: what is named, with its article.
+    /// - Parameter kind: the kind of object, with its article.
     static func check(_ node: ConfigurationNode, of kind: String) throws(SettingMismatch) {
         guard let name = node.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart) else {
             throw SettingMismatch(

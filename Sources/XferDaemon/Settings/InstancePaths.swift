@@ -7,18 +7,18 @@ import XferSystem
 public struct InstancePaths: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable { case user, system }
 
-    /// `system` when the service manager of the system gave a state directory below `/var/lib`.
+    /// `system` when the service manager of the system set a state directory below `/var/lib`.
     public let kind: Kind
     /// Home of the daemon's user, for `~` in the configuration.
     public let home: String
-    /// Holds the database, the cache and the lock.
+    /// The directory of the database, the cache and the lock.
     public let stateDirectory: String
     /// The socket that is made when none is inherited.
     public let socket: String
     public let configurationFile: String
-    /// True if the caller named the configuration file, which then has to exist.
+    /// True if the caller specified the configuration file, which then has to exist.
     public let isConfigurationFileRequired: Bool
-    /// The download directory when neither the configuration nor the task names one.
+    /// The download directory when neither the configuration nor the task sets one.
     public let downloadDirectory: String
     /// The only download root when the configuration names none.
     public let defaultRoot: String
@@ -53,7 +53,7 @@ public struct InstancePaths: Hashable, Sendable {
         hasDirectory: (String) -> Bool = { _ in true }
     ) throws(InstancePathsError) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        /// systemd joins several directories with colons.
+        /// The directories in a variable; systemd joins several with colons.
         func managed(_ name: String) -> [String] {
             absolute(name)?.split(separator: ":").map { Self.normalized(String($0)) } ?? []
         }

@@ -14,17 +14,17 @@ extension Settings {
 
         public init() {}
 
-        public static let summary = "Where the daemon listens on the network."
+        public static let summary = "Network address on which the daemon listens."
         public static let wireFields: WireFields<Self> = [
             .required("address", \.address, "A numeric address and a port.", .length(1...64)),
-            .optional("tls", \.tls, "The files of the certificate; without them it speaks plain HTTP."),
+            .optional("tls", \.tls, "Files of the certificate; without them the listener uses plain HTTP."),
             .defaulted(
                 "hosts", \.hosts, "Names by which clients reach it, beside its addresses and localhost.",
                 .count(0...64)),
             .defaulted(
                 "origins", \.origins, "Origins of web pages that may call, for example https://ui.example.org.",
                 .count(0...64)),
-            .defaulted("insecure", \.insecure, "Whether it may speak plain HTTP on another address than loopback."),
+            .defaulted("insecure", \.insecure, "Allow plain HTTP on another address than loopback."),
         ]
 
         /// The listener; nil if the address is none, which `SettingForm.listeners` refuses.

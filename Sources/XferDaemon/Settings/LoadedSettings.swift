@@ -15,7 +15,7 @@ public struct LoadedSettings: Hashable, Sendable {
     let fileDescription: String
 
     /// - Parameters:
-    ///   - flags: texts by key path, as given with `--set queue.max_active=3`.
+    ///   - flags: texts by key path, from `--set queue.max_active=3`.
     ///   - environment: the whole environment; variables that do not begin with `XFERD_` are ignored.
     ///   - file: the configuration's text, nil when there is no file.
     /// - Throws: all faults of all sources.

@@ -86,7 +86,7 @@ struct NamedFiles {
 
     private mutating func checkProfiles() {
         for profile in settings.profiles {
-            let consequence = "its tasks fail as credential_missing until that is put right"
+            let consequence = "its tasks fail as credential_missing until that is corrected"
             if let secret = profile.credential?.secret {
                 warn(of: secret, "profiles", [profile.name, "credential"], consequence)
             }
@@ -101,7 +101,7 @@ struct NamedFiles {
                 warnings.append(
                     SettingsProblem(
                         origin: origin("profiles", steps), key: "profiles.\(steps.joined(separator: "."))",
-                        message: "\(error.description); its tasks fail until that is put right"))
+                        message: "\(error.description); its tasks fail until that is corrected"))
             }
         }
     }
@@ -119,7 +119,7 @@ struct NamedFiles {
         for webhook in settings.webhooks {
             let name = webhook.definition.name
             if let secret = webhook.definition.secret {
-                warn(of: secret, "webhooks", [name], "its deliveries wait until that is put right")
+                warn(of: secret, "webhooks", [name], "its deliveries wait until that is corrected")
             }
             for (index, owner) in (webhook.owners ?? []).enumerated() where AccountDirectory.system.owner(owner) == nil
             {
@@ -184,7 +184,7 @@ struct NamedFiles {
             bytes += chunk[..<count]
             if bytes.firstRange(of: mark) != nil { return nil }
         }
-        return "holds no certificate in PEM form"
+        return "contains no certificate in PEM form"
     }
 
     /// Bytes of a bundle that are looked through for its first certificate.

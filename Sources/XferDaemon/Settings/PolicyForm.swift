@@ -96,7 +96,7 @@ extension SettingForm where Value == [Settings.Policy] {
 }
 
 extension PolicyInput {
-    /// A policy of the configuration as it is written there.
+    /// Creates a policy from the configuration's entry.
     fileprivate init(_ entry: Settings.Policy) {
         self.init()
         let policy = entry.policy

@@ -127,7 +127,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
 
     // MARK: JSON
 
-    /// The node as JSON of a schema; what the schema does not admit is for the record to refuse.
+    /// The node as JSON of a schema; the record refuses values that the schema does not admit.
     private func json(
         _ node: ConfigurationNode, _ schema: JSONValue, path: String, _ context: SettingContext
     ) throws(SettingMismatch) -> JSONValue {

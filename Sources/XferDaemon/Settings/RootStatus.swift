@@ -16,11 +16,11 @@ enum RootStatus: Hashable, Sendable {
         let found = Locked<RootStatus?>(nil)
         do throws(ThreadError) {
             try BackgroundThread.start("xferd-root") {
-                let status = Self.ask(root)
+                let status = Self.query(root)
                 found.withLock { $0 = status }
             }
         } catch {
-            self = Self.ask(root)
+            self = Self.query(root)
             return
         }
         let end = ContinuousClock.now + Self.patience
@@ -34,7 +34,7 @@ enum RootStatus: Hashable, Sendable {
         self = .silent
     }
 
-    private static func ask(_ root: String) -> RootStatus {
+    private static func query(_ root: String) -> RootStatus {
         var status = stat()
         guard stat(root, &status) == 0 else { return .unreachable(errno) }
         return status.st_mode & S_IFMT == S_IFDIR ? .directory : .other

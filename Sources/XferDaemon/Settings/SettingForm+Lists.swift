@@ -76,7 +76,7 @@ extension SettingForm where Value == [InterfacePattern] {
 }
 
 extension SettingForm where Value == BandwidthSchedule {
-    /// A list of times of day with what holds from then on; one alone is a list of one.
+    /// A list of times of day with their limits; a single one is a list of one.
     static let timetable = SettingForm(expected: "a list of \(BandwidthSchedule.expected)", isScalar: false) {
         node, _ throws(SettingMismatch) in
         if node.isNull { return BandwidthSchedule() }

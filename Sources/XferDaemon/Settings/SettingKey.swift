@@ -65,10 +65,10 @@ extension SettingKey {
             reload: true, "Transfers from one host that run at a time; auto measures each host"),
         SettingKey(
             "queue.order", \.queue.order, .word(), reload: true,
-            "Which of a host's tasks starts next within a priority: the oldest (fifo) or the newest (lifo)"),
+            "Order of a host's tasks within a priority: oldest first (fifo) or newest first (lifo)"),
         SettingKey(
             "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
-            "How long a failing transfer is tried again since its last progress"),
+            "Time since its last progress for which a failing transfer is retried"),
         SettingKey(
             "queue.polite", \.queue.isPolite, .flag, reload: true,
             "Open at most 6 connections to a host over HTTP/1.1 where max_active_per_host is auto; else up to 16"),
@@ -83,13 +83,13 @@ extension SettingKey {
             "Bytes per second that all transfers may send together; 0 is unlimited"),
         SettingKey(
             "bandwidth.timetable", \.bandwidth.timetable, .timetable, reload: true,
-            "Limits by the time of day in place of those two, each from its time until the next one's"),
+            "Rate limits by the time of day, in place of recv and send; each applies until the time of the next one"),
     ]
 
     private static let download: [SettingKey] = [
         SettingKey(
             "download.dir", \.download.directory, .path, reload: true,
-            "Where files go when a task names no directory"),
+            "Directory for files of tasks that set none"),
         SettingKey(
             "download.roots", \.download.roots, .paths, reload: true,
             "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
@@ -102,17 +102,17 @@ extension SettingKey {
             "Bytes left free on every file system"),
         SettingKey(
             "download.checkpoint_bytes", \.download.checkpointBytes, .size((1 << 16)...(1 << 30)), reload: false,
-            "Bytes of a transfer that may be at stake before they are made durable"),
+            "Bytes a crash may cost a transfer: the data is synced at least this often"),
         SettingKey(
             "download.checkpoint_interval", \.download.checkpointInterval,
             .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
-            "How long received bytes may be at stake"),
+            "Longest time between two syncs of received data"),
         SettingKey(
             "download.segments", \.download.segments, .segments, reload: false,
-            "Parts of a download that are fetched at the same time unless the task says otherwise; auto measures"),
+            "Parts of a download that are fetched at the same time, unless the task sets its own number; auto measures"),
         SettingKey(
             "download.min_recv_rate", \.download.minReceiveRate, .size(0...(1 << 50)), reload: false,
-            "Least bytes per second of a connection, unless the task says otherwise; 0 turns this off"
+            "Minimum bytes per second of a connection, unless the task sets its own; 0 turns this off"
         ),
         SettingKey(
             "download.min_recv_time", \.download.minReceiveTime, .duration(.seconds(1) ... .seconds(86_400)),
@@ -122,19 +122,19 @@ extension SettingKey {
     private static let sharing: [SettingKey] = [
         SettingKey(
             "sharing.negative_ttl", \.sharing.negativeTTL, .duration(.zero ... .years(1)), reload: true,
-            "How long a URL that failed for good is not asked for again; 0 asks always"),
+            "How long a permanently failed URL is refused without a request; 0 turns this off"),
         SettingKey(
             "sharing.between_owners", \.sharing.betweenOwners, .flag, reload: true,
-            "Whether what became of one user's task counts for the same request of another user's"),
+            "Let one user's transfer, or its permanent failure, serve equal requests of other users"),
     ]
 
     private static let cache: [SettingKey] = [
         SettingKey(
             "cache.max_bytes", \.cache.maxBytes, .size(0...(1 << 50)), reload: true,
-            "Bytes of responses that are kept; over it the least recently used go until it is under half"),
+            "Largest size of the cache in bytes; above it the least recently used responses are deleted until half is free"),
         SettingKey(
             "cache.max_age", \.cache.maxAge, .duration(.zero ... .years(10)), reload: true,
-            "How long a response is kept since its last use"),
+            "How long a response is cached after its last use"),
     ]
 
     private static let trust: [SettingKey] = [
@@ -147,82 +147,82 @@ extension SettingKey {
                 + "or remember no host (off)"),
         SettingKey(
             "trust.policies", \.trust.policies, .policies, reload: true,
-            "Which servers are believed, and how"),
+            "Trust policies: which server certificates are accepted"),
     ]
 
     private static let network: [SettingKey] = [
         SettingKey(
             "network.monitor", \.network.monitor, .flag, reload: true,
-            "Whether links, addresses and routes are watched; if not, the network counts as there"),
+            "Watch links, addresses and routes. If off, the network is assumed to be up"),
         SettingKey(
             "network.metered_interfaces", \.network.meteredInterfaces, .interfaces, reload: true,
             "Interfaces that cost money, * and ? being wildcards; see allow_metered"),
         SettingKey(
             "network.deny_hosts", \.network.admission.deniedHosts, .hosts, reload: true,
-            "Hosts that are never asked"),
+            "Hosts that xferd never contacts"),
         SettingKey(
             "network.deny_addresses", \.network.admission.deniedAddresses, .addressBlocks, reload: true,
-            "Addresses that are never connected to"),
+            "Addresses to which xferd never connects"),
         SettingKey(
             "network.nat64_prefixes", \.network.admission.translationPrefixes, .translationPrefixes, reload: true,
             "Prefixes by which the network translates IPv6 to IPv4, beside 64:ff9b::/96 and 64:ff9b:1::/48, for deny_addresses"
         ),
         SettingKey(
             "network.allow_hosts", \.network.admission.allowedHosts, .hosts, reload: true,
-            "If there are any, the only hosts that are asked; what is denied stays denied"),
+            "The only hosts that xferd contacts, if any are listed; deny_hosts and deny_addresses still apply"),
         SettingKey(
             "network.proxy_from_environment", \.network.proxyFromEnvironment, .flag, reload: true,
-            "Whether tasks that name no proxy go through the environment's (http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY)"
+            "Use the environment's proxies (http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY) for tasks that set no proxy"
         ),
     ]
 
     private static let profiles: [SettingKey] = [
         SettingKey(
             "profiles", \.profiles, .profiles, reload: true,
-            "Defaults for the requests of the tasks that name them; those of existing tasks stay")
+            "Named defaults for the requests of new tasks; a change does not affect existing tasks")
     ]
 
     private static let hooks: [SettingKey] = [
         SettingKey(
             "hooks", \.hooks, .hooks, reload: true,
-            "Commands that tasks can name in post_process, on_complete and on_error")
+            "Commands that tasks can refer to in post_process, on_complete and on_error")
     ]
 
     private static let webhooks: [SettingKey] = [
         SettingKey(
             "webhooks", \.webhooks, .webhooks, reload: true,
-            "Receivers of events, which tasks can name in on_end, too")
+            "Receivers of events; tasks can also refer to them in on_end")
     ]
 
     private static let engine: [SettingKey] = [
         SettingKey(
             "engine.loops", \.engine.loops, .integer(1...8), reload: false,
-            "Threads that move bytes; more than one only where TLS keeps a processor busy")
+            "Threads that transfer bytes; more than one helps only where TLS keeps a processor busy")
     ]
 
     private static let upload: [SettingKey] = [
         SettingKey(
             "upload.chunk_size", \.upload.chunkSize, .size(0...(1 << 50)), reload: true,
-            "Most bytes of one request of a tus upload unless the task says otherwise, for proxies that bound them; 0 is none"
+            "Largest request of a tus upload in bytes, unless the task sets its own, for proxies that limit request sizes; 0 is unlimited"
         )
     ]
 
     private static let results: [SettingKey] = [
         SettingKey(
             "results.max_bytes", \.results.maxBytes, .size(0...(1 << 50)), reload: true,
-            "Bytes of a response that are kept for task.result; a data task or upload whose response is larger fails"),
+            "Largest response that is stored for task.result, in bytes; a data task or upload with a larger one fails"),
         SettingKey(
             "results.max_ratio", \.results.maxRatio, .integer(1...1_000_000), reload: true,
-            "Bytes for each byte received that a content coding may stand for, in responses of more than 1 MiB"),
+            "Largest expansion of a compressed response: decoded bytes per received byte, for responses of more than 1 MiB"),
     ]
 
     private static let past: [SettingKey] = [
         SettingKey(
             "events.max_count", \.events.maxCount, .integer(1000...100_000_000), reload: true,
-            "Events kept for clients that come back; none younger than a day is trimmed"),
+            "Events stored for clients that reconnect; events younger than a day are never deleted"),
         SettingKey(
             "events.max_age", \.events.maxAge, .duration(.seconds(86_400) ... .years(100)), reload: true,
-            "How long events are kept"),
+            "How long events are stored"),
         SettingKey(
             "history.max_count", \.history.maxCount, .integer(0...100_000_000), reload: true,
             "Finished tasks kept in the list"),
@@ -240,52 +240,52 @@ extension SettingKey {
             "Clients connected at a time"),
         SettingKey(
             "rpc.max_clients_per_user", \.rpc.maxClientsPerUser, .integer(1...65_536), reload: false,
-            "Of those, connections of one user who is no operator"),
+            "Largest share of one user who is no operator, in connections"),
         SettingKey(
             "rpc.reserved_clients", \.rpc.reservedClients, .integer(0...65_536), reload: false,
-            "Of those, connections that only operators get; half of them at most"),
+            "Connections kept free for operators; at most half of rpc.max_clients"),
         SettingKey(
             "rpc.request_timeout", \.rpc.requestTimeout, .duration(.seconds(1) ... .seconds(3600)), reload: false,
-            "How long a request may take from its first byte to its last"),
+            "Longest time from the first byte of a request to its last"),
         SettingKey(
             "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
-            "Bytes of events in memory for one client that does not read; it gets further ones from the database"),
+            "Bytes of events kept in memory for one client that does not read; it gets further events from the database"),
         SettingKey(
             "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
             "Bytes of events, and of answers, that wait for all clients of a user"),
         SettingKey(
             "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
-            "Requests of one client worked on at a time"),
+            "Requests of one client that run at the same time"),
     ]
 
     private static let listen: [SettingKey] = [
         SettingKey(
             "listen", \.listen, .listeners, reload: false,
-            "Where clients with tokens may call over the network; without it only the Unix socket is there"),
+            "Network addresses for clients with tokens; without it clients can only use the Unix socket"),
         SettingKey(
             "gateway.max_clients", \.gateway.maxClients, .integer(1...65_536), reload: false,
             "Clients connected over the network at a time"),
         SettingKey(
             "gateway.aria2", \.gateway.aria2, .word(), reload: false,
-            "Which downloads of their user aria2's front-ends see: those that they added, or all"),
+            "Downloads of their user that aria2's front-ends see: those that they added, or all"),
     ]
 
     private static let access: [SettingKey] = [
         SettingKey(
             "access.users", \.access.users, .grants, reload: true,
-            "Users beside the daemon's own and root who may call"),
+            "Users who may connect, besides the daemon's own user and root"),
         SettingKey(
             "access.groups", \.access.groups, .grants, reload: true,
-            "Groups whose members may call"),
+            "Groups whose members may connect"),
         SettingKey(
             "access.max_stored", \.access.maxStored, .size(1 << 20...(1 << 50)), reload: true,
-            "Bytes of contents, responses and long options kept for the tasks of one user who is no operator"),
+            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is no operator"),
     ]
 
     private static let redaction: [SettingKey] = [
         SettingKey(
             "redaction.names", \.redaction.names, .namePatterns, reload: false,
-            "Names of header fields and URL parameters that are masked like passwords, beside those that always are")
+            "Further names of header fields and URL parameters whose values are masked like passwords")
     ]
 
     private static let log: [SettingKey] = [
@@ -294,7 +294,7 @@ extension SettingKey {
             "The least important messages that are logged"),
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
-            "How messages are written; auto is journal under systemd and text elsewhere"),
+            "Format of log messages; auto is journal under systemd and text elsewhere"),
     ]
 
     private static let client: [SettingKey] = [
@@ -307,32 +307,32 @@ extension SettingKey {
     private static let fleet: [SettingKey] = [
         SettingKey(
             "fleet.database", \.fleet.database, .databaseAddress, reload: false,
-            "The PostgreSQL database of the fleet; empty is no fleet. Of xfer-fleet, as all of fleet is"),
+            "PostgreSQL database of the fleet; empty: no fleet. All settings under fleet are for xfer-fleet"),
         SettingKey(
             "fleet.password_file", \.fleet.passwordFile, .optionalPath, reload: false,
-            "File with the database's password; empty takes the credential fleet-password of the unit, if there is one"),
+            "File with the database's password; empty: the credential fleet-password of the unit, if there is one"),
         SettingKey(
             "fleet.node", \.fleet.node, .nodeName, reload: false,
-            "The node's name in the fleet; empty is the machine's"),
+            "Name of the node in the fleet; empty: the machine's name"),
         SettingKey(
             "fleet.labels", \.fleet.labels, .labels, reload: false,
-            "Labels of the node: it also takes tasks whose place is label:NAME"),
+            "Labels of the node: it also claims tasks with the place label:NAME"),
         SettingKey(
             "fleet.storages", \.fleet.storages, .storages, reload: false,
-            "Where shared storages are mounted on this node, by name: it also takes tasks whose place is storage:NAME. Each has "
-                + "a file .xfer-storage with its name in it"),
+            "Mount points of shared storages on this node, by name: it also claims tasks with the place storage:NAME. Each has "
+                + "a file .xfer-storage that contains its name"),
         SettingKey(
             "fleet.slots", \.fleet.slots, .integer(1...10_000), reload: false,
-            "Tasks of the fleet that the node holds at a time"),
+            "Tasks of the fleet that the node claims at a time"),
         SettingKey(
             "fleet.socket", \.fleet.socket, .path, reload: false,
             "Unix socket on which xfer-fleet answers"),
         SettingKey(
             "fleet.listen", \.fleet.listen, .listeners, reload: false,
-            "Addresses on which xfer-fleet answers the fleet's clients on the network, as listen is xferd's"),
+            "Network addresses on which xfer-fleet serves the fleet's clients; the form is that of listen"),
         SettingKey(
             "fleet.daemon", \.fleet.daemon, .path, reload: false,
-            "Unix socket of the xferd that carries the node's tasks out"),
+            "Unix socket of the xferd that runs the node's tasks"),
     ]
 }
 

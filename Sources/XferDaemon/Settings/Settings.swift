@@ -33,7 +33,7 @@ public struct Settings: Hashable, Sendable {
     public var log = Log()
     /// The settings of `xferctl` for the daemon's user.
     public var client = Client()
-    /// The node of a fleet that `xfer-fleet` makes of the daemon; the daemon itself does not use it.
+    /// The settings of a fleet's node, for `xfer-fleet`; the daemon itself does not use them.
     public var fleet: Fleet
 
     /// The defaults of an instance; the download directory depends on its kind.
@@ -44,7 +44,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Queue: Hashable, Sendable {
-        /// Transfers that run at a time; nil leaves the number to xferd.
+        /// The highest number of transfers that run at a time; nil leaves the number to xferd.
         public var maxActive: Int?
         /// The highest number of those from one host; nil leaves the number to xferd.
         public var maxActivePerHost: Int?
@@ -78,7 +78,7 @@ public struct Settings: Hashable, Sendable {
         public var checkpointInterval = Duration.seconds(2)
         /// The number of segments of a download that are fetched at the same time, unless the task sets its own.
         public var segments = SegmentCount.one
-        /// Bytes per second that each connection has to receive unless the task says otherwise; 0 is none.
+        /// Bytes per second that each connection has to receive unless the task sets its own; 0 is none.
         public var minReceiveRate: Int64 = 0
         /// The time over which that is measured.
         public var minReceiveTime = Duration.seconds(30)
@@ -90,7 +90,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Upload: Hashable, Sendable {
-        /// The most bytes of one request of a tus upload unless the task says otherwise; 0 is unlimited.
+        /// The largest request of a tus upload in bytes, unless the task sets its own; 0 is unlimited.
         public var chunkSize: Int64 = 0
     }
 
@@ -109,7 +109,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Cache: Hashable, Sendable {
-        /// Bytes of responses that are kept.
+        /// The size of the cache in bytes.
         public var maxBytes: Int64 = 1_073_741_824
         /// The time for which a response is cached since its last use.
         public var maxAge = Duration.seconds(604_800)
@@ -124,18 +124,18 @@ public struct Settings: Hashable, Sendable {
         public var policies: [Policy] = []
     }
 
-    /// A trust policy with its pins as they are written.
+    /// A trust policy with its pins in the file's form.
     public struct Policy: Hashable, Sendable {
         public var policy: TrustPolicy
-        /// Paths, `sha256/…` or PEM text, as they stand in the file.
+        /// Paths, `sha256/…` or PEM text, in the file's form.
         public var pins: [String]
         /// The paths among them, absolute.
         public var pinFiles: [String] = []
     }
 
-    /// A webhook whose filter names users as they are written.
+    /// A webhook whose filter has users in the file's form.
     public struct Webhook: Hashable, Sendable {
-        /// Its filter has no owners yet.
+        /// The definition; its filter has no owners yet.
         public var definition: WebhookDefinition
         /// Names or decimal uids; nil is no condition.
         public var owners: [String]?
@@ -144,15 +144,15 @@ public struct Settings: Hashable, Sendable {
     public struct Network: Hashable, Sendable {
         /// The URLs that may be requested at all.
         public var admission = AdmissionLists()
-        /// True if tasks that name no proxy go through the environment's.
+        /// True if tasks without a proxy use the environment's.
         public var proxyFromEnvironment = false
         /// True if links, addresses and routes are watched.
         public var monitor = true
         /// Interfaces that cost money.
         public var meteredInterfaces: [InterfacePattern] = []
 
-        /// Addresses of clouds' metadata services, which hold secrets: by default the system instance does not connect
-        /// to them. RFC 3927, RFC 4291 §2.5.6, and Amazon's address in fd00::/8.
+        /// Addresses of clouds' metadata services, which contain secrets: by default the system instance does not
+        /// connect to them. RFC 3927, RFC 4291 §2.5.6, and Amazon's address in fd00::/8.
         static let metadataServices = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressBlock($0) }
     }
 
@@ -168,7 +168,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct RPC: Hashable, Sendable {
-        /// Bytes of one message, in both directions.
+        /// The largest message in bytes, in both directions.
         public var maxLine: Int64 = 4_194_304
         public var maxClients = 256
         /// Connections of one user who is not an operator.
@@ -204,7 +204,7 @@ public struct Settings: Hashable, Sendable {
         public var users: [String: Grant] = [:]
         /// Groups whose members may call, by name or decimal gid.
         public var groups: [String: Grant] = [:]
-        /// Bytes that are kept for the tasks of one user who is no operator.
+        /// The number of bytes that may be stored for the tasks of one user who is no operator.
         public var maxStored: Int64 = 256 << 20
 
         /// True if anyone but operators may call.

@@ -8,7 +8,8 @@ extension SettingForm where Value == [Settings.Webhook] {
     private static let expectation = "a mapping of names to webhooks, each a mapping with url, events, secret, filter"
     private static let place = RecordForm<SecretReference>(quotesScalars: false)
 
-    /// A secret itself is refused here: only its place is written, and what is refused is not repeated.
+    /// The form of a record. A secret itself is refused here: only its place is allowed, and the error does not contain
+    /// the refused value.
     private static let record = RecordForm<WebhookInput>(
         keyedBy: "name", quotesScalars: false,
         readers: [

@@ -38,7 +38,7 @@ public struct ServiceNotifier: Sendable {
 
     private let address: UnixAddress?
 
-    /// - Parameter environment: `NOTIFY_SOCKET` holds a path or, after `@`, an abstract name (unix(7)).
+    /// - Parameter environment: `NOTIFY_SOCKET` contains a path or, after `@`, an abstract name (unix(7)).
     public init(environment: [String: String]) {
         address = environment["NOTIFY_SOCKET"].flatMap { UnixAddress(notifySocket: $0) }
     }

@@ -1,11 +1,11 @@
 import Glibc
 import XferModel
 
-/// The state directory's `cache/`: contents of kept responses, each in a file that is never written again.
+/// The state directory's `cache/`: contents of cached responses, each in a file that is never written again.
 ///
-/// The database says which of them are needed. A file is named by the digest of its response's cache key and a number
-/// that is never reused, so that a newer content never replaces one that is being handed out. A content that is handed
-/// out is checked against the digest it was stored with.
+/// The database determines which of them are needed. A file's name consists of the digest of its response's cache key
+/// and a number that is never reused, so that a newer content never replaces one that is being read. Before a content
+/// is read, it is checked against its stored digest.
 public final class CacheDirectory: Sendable {
     private let files: SpoolDirectory
 

@@ -32,7 +32,7 @@ public struct ContentDecoding: Sendable {
         /// The highest number of bytes of the content that stay in memory; a larger content goes to the file
         /// completely.
         public var inMemory: Int
-        /// Bytes of the content, and of each step between two codings.
+        /// The highest number of bytes of the content, and of each step between two codings.
         public var bytes: Int64
         /// Bytes of the content for each byte received, at least 1. Not checked for a content of up to `unquestioned`
         /// bytes.
@@ -48,10 +48,10 @@ public struct ContentDecoding: Sendable {
         }
     }
 
-    /// In the order the sender applied them.
+    /// The codings in the order in which the sender applied them.
     public let codings: [ContentCoding]
     public let limits: Limits
-    /// Most bytes that are produced at once, before the bounds are checked.
+    /// The highest number of bytes that are produced at once, before the bounds are checked.
     public static let slice = 64 << 10
 
     public init(_ codings: [ContentCoding], limits: Limits) {
@@ -132,7 +132,7 @@ public struct ContentDecoding: Sendable {
         let received: Int64
         let target: Int32
         private var memory: [UInt8] = []
-        /// Bytes in the file, once there are too many for memory.
+        /// The number of bytes in the file, once there are too many for memory.
         private var written: Int64?
 
         init(stages: [DecodingStage], limits: Limits, received: Int64, target: Int32) {
@@ -232,7 +232,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .unknown(let coding):
             TransferError(
                 .protocolError,
-                "no library here knows the content coding \(coding.rawValue); do not ask \(host) for it",
+                "no library here supports the content coding \(coding.rawValue); do not request it from \(host)",
                 isRetriable: false, host: host)
         case .tooLarge(let limit):
             TransferError(
@@ -240,7 +240,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .tooDense(let coding, let ratio, let received):
             TransferError(
                 .expansionLimit,
-                "\(received) bytes of \(host) in the content coding \(coding.rawValue) stand for more than \(ratio) "
+                "\(received) bytes of \(host) in the content coding \(coding.rawValue) decode to more than \(ratio) "
                     + "times as many (results.max_ratio)",
                 host: host)
         case .file(let error): error.transferError

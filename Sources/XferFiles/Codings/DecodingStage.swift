@@ -4,7 +4,7 @@ import XferModel
 /// The decoder of one coding, used by one thread at a time.
 final class DecodingStage {
     let coding: ContentCoding
-    /// Bytes that the decoder has produced so far.
+    /// The number of bytes that the decoder has produced so far.
     private(set) var made: Int64 = 0
     private let decoder: UnsafeMutablePointer<xfer_decoder>
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoding.slice, alignment: 16)

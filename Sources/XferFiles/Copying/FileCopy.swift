@@ -42,7 +42,7 @@ public enum FileCopy {
         return .copy
     }
 
-    /// Bytes between two calls of `isCancelled`.
+    /// The number of bytes between two calls of `isCancelled`.
     private static let stretch: Int64 = 8 << 20
 
     /// Copies as far as copy_file_range(2) can between these two files. Returns the first offset that was not copied.

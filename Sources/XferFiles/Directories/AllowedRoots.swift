@@ -45,7 +45,7 @@ public struct AllowedRoots: Hashable, Sendable {
 
     /// The use for which a directory is opened.
     public enum Purpose: Hashable, Sendable {
-        /// To make, rename and remove files in it.
+        /// The purpose of creating, renaming and removing files in it.
         case writing
         /// To read files in it. If `users` is empty, reading needs the same permissions as `writing`.
         case reading
@@ -55,8 +55,8 @@ public struct AllowedRoots: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - path: an absolute path. It may contain links and `..` if it stays beneath a root.
-    ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
-    ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
+    ///   - createMissing: true if directories missing beneath the root are made (0777 less the umask) and made durable.
+    ///     Pass false if the directory is known to have existed: its file system may be unmounted.
     /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`,
     ///   `notWritable`, `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty,
     ///   `unsupported` for a kernel before 5.6, `system`.

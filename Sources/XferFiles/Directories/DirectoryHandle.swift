@@ -28,10 +28,10 @@ public final class DirectoryHandle: Sendable {
         known = Locked(traits ?? FileSystems.ofProcess.traits(of: handle.raw, device: identity.device))
     }
 
-    /// The abilities of its file system with files and names, as far as they were found out.
+    /// The known abilities of its file system with files and names.
     public var traits: FileSystemTraits { known.withLock { $0 } }
 
-    /// Records what an attempt has shown the file system to lack.
+    /// Records features that an attempt has shown to be missing in the file system.
     func learn(lacking features: [FileSystemTraits.Feature]) {
         for feature in features where known.withLock({ $0.lacking.insert(feature).inserted }) {
             FileSystems.ofProcess.record(lacking: feature, device: identity.device)
@@ -49,10 +49,10 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// Names the file system in a `SpaceLedger`: the device number. Not kept over restarts.
+    /// Identifies the file system in a `SpaceLedger`: the device number. Not kept over restarts.
     public var fileSystemID: UInt64 { identity.device }
 
-    /// Absolute path of a name in here.
+    /// The absolute path of a name in this directory.
     public func path(of name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
     /// True if a path leads to this very directory now (it does not while its disk is unmounted).
@@ -153,7 +153,7 @@ extension DirectoryHandle {
 // MARK: - Listing
 
 extension DirectoryHandle {
-    /// Names in here that begin with `prefix`, in no order.
+    /// The names in this directory that begin with `prefix`, in no order.
     public func names(beginningWith prefix: String) throws(FileError) -> [String] {
         let listing: Descriptor
         switch openDescriptor(at: descriptor, ".", flags: O_RDONLY | O_DIRECTORY) {
@@ -211,7 +211,7 @@ public struct AdmittedDirectory: Sendable {
         identity = handle.identity
     }
 
-    /// True if a directory has this name in it, as far as can be seen.
+    /// True if this directory contains a directory of this name, as far as that is visible.
     public func hasDirectory(named name: String) -> Bool {
         var facts = stat()
         return lstat("\(path)/\(name)", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR

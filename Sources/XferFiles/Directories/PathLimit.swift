@@ -5,7 +5,8 @@ public import XferModel
 public enum PathLimit: Hashable, Sendable {
     case none
     /// Hidden names directly beneath a home directory, such as `~/.ssh`: files there configure programs. A root and
-    /// `configured`, the directory for downloads, may have such a component of their own: the configuration names them.
+    /// `configured`, the directory for downloads, may have such a component of their own, because the configuration
+    /// contains them.
     case noHiddenNamesInHomes(configured: String)
     /// Paths that do not lead into the directory of the confinement, and hidden names in it.
     case confined(Confinement)
@@ -30,7 +31,7 @@ extension AllowedRoots {
     ///
     /// - Parameters:
     ///   - whole: the path with its links resolved, including the part that does not exist.
-    ///   - isHome: whether a directory is a user's home.
+    ///   - isHome: true if a directory is a user's home.
     ///   - resolve: resolves the links of a directory's path in the same way.
     func requireWithinLimit(
         _ whole: String, asked: String, isHome: (String) -> Bool = HomeDirectories.contains,
@@ -58,7 +59,7 @@ extension AllowedRoots {
     /// Throws if the limit refuses a file of this name in the directory. Blocks.
     ///
     /// - Parameter directory: a path that `open` allows.
-    /// - Throws: `hidden`, and as `open`.
+    /// - Throws: `hidden`, and the errors of `open`.
     public func requireAllowedName(_ name: String, in directory: String) throws(FileError) {
         guard HiddenComponents.isHidden(name) else { return }
         let asked = ResolvedPath.join(ResolvedPath.tidy(directory), name)

@@ -7,8 +7,8 @@ struct ResolvedPath {
     let asked: String
     let existing: String
     let missing: [String]
-    /// Why the rest could not be resolved; nil if it does not exist. Throw it only after a check of the roots, so that
-    /// the error gives a client no information about files outside them.
+    /// The reason why the rest could not be resolved; nil if it does not exist. Throw it only after a check of the
+    /// roots, so that the error gives a client no information about files outside them.
     let problem: FileError?
 
     init(_ path: String) throws(FileError) {

@@ -34,7 +34,7 @@ public struct RootPlace: Hashable, Sendable {
         return mountPoint != present.mountPoint && ResolvedPath.isWithin(mountPoint, present.mountPoint)
     }
 
-    /// Those of the roots that contain a path, by its text.
+    /// The roots of this list that contain a path, by its text.
     public static func roots(_ roots: [String], containing path: String) -> [String] {
         let tidy = ResolvedPath.tidy(path)
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }

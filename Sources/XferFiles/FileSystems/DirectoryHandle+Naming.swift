@@ -1,12 +1,12 @@
 import Glibc
 import XferModel
 
-/// The names that the file system of a directory can hold.
+/// The names that the file system of a directory allows.
 extension DirectoryHandle {
-    /// True if only an attempt shows which names the file system can hold, so that the following calls may block.
+    /// True if only an attempt shows which names the file system allows, so that the following calls may block.
     public var asksAboutNames: Bool { traits.names != .any }
 
-    /// The name of a file that a server or a URL has suggested, changed so that the file system can hold it. Blocks.
+    /// A name that a server or a URL has suggested, changed to one that the file system allows. Blocks.
     public func fitted(_ name: String) -> String {
         let traits = traits
         let fitted = FileName.fitted(name, to: traits.names, longest: traits.longestName)
@@ -15,8 +15,8 @@ extension DirectoryHandle {
         return refusal(of: careful) == nil ? careful : FileName.portable(name, longest: traits.longestName)
     }
 
-    /// Throws if the file system cannot hold a name that a client gave. Blocks: if only an attempt shows it, makes and
-    /// removes a file of a like name.
+    /// Throws if the file system does not allow a client's name. Blocks: if only an attempt shows it, creates and
+    /// removes a file with a similar name.
     ///
     /// - Throws: `nameRefused`.
     public func requireNameable(_ name: String) throws(FileError) {

@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Gives a file another name that no other file may have, on every file system.
+/// Renames a file without replacing another one, on every file system.
 extension DirectoryHandle {
     /// Changes the name of a file atomically, unless another file has the new name: then the result is false.
     ///
-    /// File systems differ in what they offer. In this order, what is known to be lacking left out:
+    /// File systems differ in their features. The ways in this order, without those known to be missing:
     ///
     /// 1. a rename that replaces nothing;
     /// 2. a second name, then the first one is removed;
     /// 3. a placeholder with the new name, which must not exist before (`O_EXCL`), and which the file then replaces.
-    ///    Its content is the old name, so that it is known after a crash (`removePlaceholder`).
+    ///    Its content is the old name, so that it is recognised after a crash (`removePlaceholder`).
     ///
     /// - Returns: the error number of the last way if none succeeds. ENOENT: there is no file of the old name.
     func renameKeeping(_ name: String, to other: String) -> SystemCallResult<Bool> {

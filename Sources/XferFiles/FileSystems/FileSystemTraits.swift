@@ -4,7 +4,7 @@ import XferModel
 
 /// The abilities of a file system with files and their names. `FileSystems` determines them once for each mount.
 ///
-/// Every strategy says which traits it needs, so that no other code compares types of file systems.
+/// Every strategy states the traits that it needs, so that no other code compares types of file systems.
 public struct FileSystemTraits: Hashable, Sendable {
     /// Abilities that not every file system has.
     public enum Feature: String, Hashable, Sendable, CaseIterable {
@@ -36,7 +36,7 @@ public struct FileSystemTraits: Hashable, Sendable {
     public var keepsInodeNumbers: Bool
     /// True if names and link counts reach the disk together; false if that is unknown.
     public var journalsLinks: Bool
-    /// The features that it was found to lack. A feature that was never tried is not in it.
+    /// The features known to be missing. A feature that was never tried is not in it.
     public var lacking: Set<Feature> = []
     /// The length of the longest name, in bytes of UTF-8, 1 … `FileName.maximumByteCount`.
     public var longestName = FileName.maximumByteCount

@@ -16,7 +16,7 @@ final class FileSystems: Sendable {
         /// The number of changes so far.
         var generation = 0
 
-        /// Forgets everything if a mount has changed since the last call. Returns whether changes are noticed at all.
+        /// Removes everything if a mount has changed since the last call. Returns true if changes are noticed at all.
         mutating func followChanges() -> Bool {
             if watch == nil {
                 guard case .value(let opened) = openDescriptor(MountTable.path, flags: O_RDONLY) else { return false }
@@ -66,7 +66,7 @@ final class FileSystems: Sendable {
         return table
     }
 
-    /// Records that an attempt has shown what a file system lacks.
+    /// Records that an attempt has shown a feature to be missing in a file system.
     func record(lacking feature: FileSystemTraits.Feature, device: UInt64) {
         state.withLock { state in
             guard state.followChanges() else { return }

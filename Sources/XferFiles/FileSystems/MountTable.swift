@@ -28,7 +28,7 @@ public struct MountTable: Sendable {
         mounts = text.split(separator: UInt8(ascii: "\n")).compactMap(Self.mount)
     }
 
-    /// The mount in which a path lies, by its text alone. Links are not followed.
+    /// The mount that contains a path, by its text alone. Links are not followed.
     ///
     /// - Parameter path: absolute, without `.` and `..`.
     public func mount(of path: String) -> Mount? {
@@ -39,7 +39,7 @@ public struct MountTable: Sendable {
         return found
     }
 
-    /// The device number, as stat(2) reports it, of the mount in which a path lies by its text; nil if no mount is
+    /// The device number of the mount that contains a path, by its text, in the form of stat(2); nil if no mount is
     /// known.
     public func device(of path: String) -> UInt64? {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }

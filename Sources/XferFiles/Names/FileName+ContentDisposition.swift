@@ -1,11 +1,11 @@
 import XferModel
 
 extension FileName {
-    /// The name a server suggests in `Content-Disposition` (RFC 6266), sanitised; nil when it suggests none.
+    /// The name that a server suggests in `Content-Disposition` (RFC 6266), sanitised; nil when it suggests none.
     ///
-    /// `filename*` (RFC 8187) wins when it can be decoded; of a repeated parameter the first counts; the type is
-    /// ignored. Common errors with a clear meaning are accepted: white space, empty parameters, a missing type, and the
-    /// ways to encode a plain `filename` that `decodedPlainValue` knows.
+    /// `filename*` (RFC 8187) takes precedence if it can be decoded; of a repeated parameter the first counts; the type
+    /// is ignored. Common errors with a clear meaning are accepted: white space, empty parameters, a missing type, and
+    /// the ways to encode a plain `filename` that `decodedPlainValue` supports.
     public static func fromContentDisposition(_ headerValue: String) -> String? {
         var parser = DispositionParser(headerValue)
         var plain: String?
@@ -113,7 +113,7 @@ private struct DispositionParser {
 
     init(_ value: String) { bytes = Array(value.utf8) }
 
-    /// The next parameter, its name in lower case; what has no `=`, such as the type, is passed over.
+    /// The next parameter, its name in lower case; parts without `=`, such as the type, are skipped.
     mutating func next() -> (name: String, value: String)? {
         while index < bytes.count {
             let name = read { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
@@ -144,8 +144,8 @@ private struct DispositionParser {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4), but in a Windows path,
-    /// which some servers send as it is, only a quotation mark.
+    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4). But in a Windows path,
+    /// which some servers send unchanged, it quotes only a quotation mark.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let isPath = isWindowsPath(Array(text.prefix(3)))
         var value: [UInt8] = []

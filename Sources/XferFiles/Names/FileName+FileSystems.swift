@@ -1,8 +1,9 @@
 import XferModel
 
-/// Names that servers and URLs suggest, as the file system of the destination can hold them.
+/// Names that servers and URLs suggest, in a form that the destination's file system allows.
 extension FileName {
-    /// Characters that no name may hold on Windows, beside control characters ("Naming Files, Paths, and Namespaces").
+    /// Characters that no name may contain on Windows, besides control characters ("Naming Files, Paths, and
+    /// Namespaces").
     private static let reservedOnWindows = Set("\"*/:<>?\\|".unicodeScalars)
 
     private static let devicesOnWindows: Set<String> = {
@@ -30,7 +31,7 @@ extension FileName {
         return fitted.isEmpty ? fallback : fitted
     }
 
-    /// A name that every file system can hold, as like the given one as it can be: letters, digits and `.-_ ()` of
+    /// A name that every file system allows, as similar to the given one as possible: letters, digits and `.-_ ()` of
     /// ASCII.
     static func portable(_ name: String, longest: Int) -> String {
         let scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in isPortable(scalar) ? scalar : "_" }

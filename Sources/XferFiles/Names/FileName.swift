@@ -2,7 +2,7 @@ public import XferModel
 
 /// Names for finished files, from servers, URLs and clients, none of which is trusted.
 public enum FileName {
-    /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
+    /// The highest number of bytes of UTF-8 a name can have (NAME_MAX, limits.h).
     public static let maximumByteCount = 255
 
     /// The name of a file when nothing better is known.
@@ -34,7 +34,8 @@ public enum FileName {
     }
 
     /// Control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot look like
-    /// a picture), and what has no width, by which two names could look alike. Joiners stay: some scripts need them.
+    /// a picture), and characters without width, by which two names could look the same. Joiners stay: some scripts
+    /// need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x206F, 0xFEFF, 0x2028, 0x2029: true
@@ -90,13 +91,13 @@ extension UInt8 {
 }
 
 extension FileName {
-    /// Validates a name that a client gave: it is accepted as it is or refused, never changed.
+    /// Validates a client's name: it is accepted unchanged or refused.
     ///
     /// - Throws: `invalidName` with the reason.
     public static func validateOutput(_ text: String) throws(FileError) -> String {
         if let problem = problem(with: text) { throw .invalidName(text, problem: problem) }
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            throw .invalidName(text, problem: "it holds a control character")
+            throw .invalidName(text, problem: "it contains a control character")
         }
         if text.hasPrefix(".xfer-") {
             throw .invalidName(text, problem: "names starting with \".xfer-\" are the service's own")
@@ -107,10 +108,10 @@ extension FileName {
     /// Why a text cannot be the name of a directory's entry; nil when it can.
     static func problem(with name: String) -> String? {
         if name.isEmpty { return "it is empty" }
-        if name.utf8.last == UInt8(ascii: "/") { return "it names a directory, expected a file name" }
-        if name.utf8.contains(UInt8(ascii: "/")) { return "it holds \"/\", expected a name without a directory" }
-        if name == "." || name == ".." { return "it names a directory, expected a file name" }
-        if name.utf8.contains(0) { return "it holds a NUL byte" }
+        if name.utf8.last == UInt8(ascii: "/") { return "it is the name of a directory, expected a file name" }
+        if name.utf8.contains(UInt8(ascii: "/")) { return "it contains \"/\", expected a name without a directory" }
+        if name == "." || name == ".." { return "it is the name of a directory, expected a file name" }
+        if name.utf8.contains(0) { return "it contains a NUL byte" }
         let count = name.utf8.count
         if count > maximumByteCount { return "it has \(count) bytes, expected at most \(maximumByteCount)" }
         return nil

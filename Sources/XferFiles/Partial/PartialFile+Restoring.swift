@@ -12,13 +12,13 @@ extension PartialFile {
         case void(String)
     }
 
-    /// Opens the file if it is the one whose bytes were committed, and cuts off what was never committed; replaces
-    /// anything else by a new file. A file that cannot be shown to be the service's is neither cut nor written to,
-    /// since it may have another name elsewhere. It only loses this name.
+    /// Opens the file if it is the one whose bytes were committed, and cuts off uncommitted bytes; replaces anything
+    /// else by a new file. A file that is not provably the service's is neither cut nor written, since it may have
+    /// another name elsewhere. It only loses this name.
     ///
     /// - Parameters:
-    ///   - segments: what was committed.
-    ///   - record: the file that holds the committed bytes; nil where an earlier version committed them.
+    ///   - segments: the committed segments.
+    ///   - record: the file with the committed bytes; nil if an earlier version committed them.
     ///   - isNew: no file of this name is expected.
     ///   - isCancelled: called before a file loses this name, which another call may have made meanwhile.
     /// - Throws: `isADirectory`, `notWritable`, `cancelled`, `system`.
@@ -78,7 +78,7 @@ extension PartialFile {
         }
     }
 
-    /// Why the open file is not the one that holds these segments; nil when it is.
+    /// The reason why the open file is not the one with these segments; nil when it is.
     private func problem(with segments: [Segment], _ record: PartRecord?) throws(FileError) -> String? {
         let facts = try facts()
         if let record {
@@ -92,14 +92,14 @@ extension PartialFile {
             guard rest.length == facts.length else {
                 return "it has \(facts.length) bytes instead of \(rest.length)"
             }
-            guard rest.modifiedAt == facts.modifiedAt else { return "it was changed since it was left" }
+            guard rest.modifiedAt == facts.modifiedAt else { return "it was changed since it was closed" }
         }
         for segment in segments {
             guard segment.committed <= facts.length else {
                 return "it has \(facts.length) bytes instead of \(segment.committed)"
             }
             if let hole = try firstHole(from: segment.start), hole < segment.committed {
-                return "what was at \(hole) is gone"
+                return "the bytes at \(hole) are missing"
             }
         }
         return nil
@@ -135,7 +135,7 @@ extension PartialFile {
                 throw .partChanged(path: path, problem: "it was cut to \(length) bytes")
             }
             if let hole = try firstHole(from: segment.start), hole < segment.committed {
-                throw .partChanged(path: path, problem: "what was written at \(hole) is gone")
+                throw .partChanged(path: path, problem: "the bytes written at \(hole) are missing")
             }
         }
     }
@@ -152,7 +152,7 @@ extension PartialFile {
         return directory.traits.isLocal ? facts : nil
     }
 
-    /// The record that identifies the file later, once the service does not write to it any more.
+    /// The record that identifies the file later, once the service no longer writes it.
     public func restingRecord() throws(FileError) -> PartRecord {
         let facts = try facts()
         return directory.traits.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)

@@ -44,7 +44,7 @@ public final class PartialFile: Sendable {
         case modificationTime = "modification time"
     }
 
-    /// The attributes that the file system did not let `Publisher.prepare` set.
+    /// The attributes that the file system did not allow `Publisher.prepare` to set.
     public var refusedAttributes: [Attribute] { state.withLock(\.refused) }
 
     func record(refused: [Attribute]) { state.withLock { $0.refused = refused } }
@@ -128,8 +128,8 @@ extension PartialFile {
         try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
     }
 
-    /// Gives this file's name to another file of the same directory, which this object is from then on; its own content
-    /// is gone. The engine may write to the other file meanwhile, but not to this one.
+    /// Renames another file of the same directory to this file's name. This object is that file from then on; its own
+    /// content is deleted. The engine may write to the other file meanwhile, but not to this one.
     ///
     /// - Throws: `closed`, `system`.
     public func replace(with other: PartialFile) throws(FileError) {
@@ -238,7 +238,7 @@ extension PartialFile {
     /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is fast and
     /// useful (ext4, XFS, F2FS). The engine may write meanwhile.
     ///
-    /// - Returns: whether all blocks are reserved. Reserved blocks do not count as free space any more. If the disk
+    /// - Returns: true if all blocks are reserved. Reserved blocks do not count as free space any more. If the disk
     ///   becomes full, the result is false although a part may be reserved; `releaseReserve` releases that part.
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {

@@ -9,8 +9,8 @@ public enum PublishedFileRemoval: Hashable, Sendable {
     case missing
     /// The file of that name is not the one that was published, or cannot be told from others; it is where it was.
     case kept
-    /// The file is as the published one was, but its file system records nothing by which it could be told from another,
-    /// and no digest is known; it is where it was.
+    /// The file is as the published one was, but its file system records nothing by which it could be told from
+    /// another, and no digest is known; it is where it was.
     case unidentified
     /// As `kept`, but another file got the name meanwhile: it is under this name now.
     case displaced(to: String)
@@ -19,9 +19,9 @@ public enum PublishedFileRemoval: Hashable, Sendable {
 extension DirectoryHandle {
     /// Deletes a published file, unless its name leads to another file by now.
     ///
-    /// The name is first changed to `privateName`, so that the file that was compared is the file that is deleted, whatever
-    /// takes its name meanwhile. A call after a crash finishes what the first one began: it looks under `privateName`, too.
-    /// Does not sync the directory.
+    /// The name is first changed to `privateName`, so that the file that was compared is the file that is deleted,
+    /// whatever takes its name meanwhile. A call after a crash finishes what the first one began: it looks under
+    /// `privateName`, too. Does not sync the directory.
     ///
     /// - Parameters:
     ///   - privateName: a name that only this removal uses.
@@ -61,8 +61,8 @@ extension DirectoryHandle {
         return try move(privateName, to: name) ? .kept : .displaced(to: privateName)
     }
 
-    /// Whether a file in here has the facts of the published one. Where files change their inode numbers, the length and
-    /// the modification time are all that can be compared.
+    /// Whether a file in here has the facts of the published one. Where files change their inode numbers, the length
+    /// and the modification time are all that can be compared.
     private func isStill(_ published: PublishedFile, _ facts: FileFacts) -> Bool {
         if published.isStill(facts) { return isPlausibleDevice(of: facts, published) }
         return !traits.keepsInodeNumbers && published.length == facts.length
@@ -70,8 +70,8 @@ extension DirectoryHandle {
     }
 
     /// Whether a file with the facts of the published one may be in here. overlayfs numbers the devices of its files
-    /// otherwise than those of its directories, so only a file that nothing but its inode number identifies has to be on
-    /// the directory's.
+    /// otherwise than those of its directories, so only a file that nothing but its inode number identifies has to be
+    /// on the directory's.
     public func isPlausibleDevice(of facts: FileFacts, _ published: PublishedFile) -> Bool {
         published.modifiedAt != nil || facts.identity.device == identity.device
     }

@@ -72,7 +72,7 @@ public struct Publisher: Sendable {
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
         if let whole = attributes.whole, try !part.facts().isSameContent(as: whole) {
-            throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+            throw .partChanged(path: part.path, problem: "it was changed after its last byte was written")
         }
         let handle = try part.handle()
         let demanded = attributes.mode & 0o777
@@ -322,7 +322,8 @@ extension Publisher {
     /// Recovers a file that had no name before its final one, and was not found by its mark or its digest.
     ///
     /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
-    /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched again.
+    /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched
+    /// again.
     public func recoverUnnamed(_ intent: PublishIntent) throws(FileError) -> Recovery {
         guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName),
             found.identity.inode == intent.part.identity.inode, found.length == intent.part.length,

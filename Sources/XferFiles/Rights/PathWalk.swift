@@ -3,7 +3,7 @@ import Glibc
 import XferModel
 
 /// Follows a path from `/` on, a directory at a time, as path_resolution(7) does, and checks at each whether its users
-/// may search it. It holds descriptors: a directory that is renamed meanwhile was allowed when it was passed.
+/// may search it. It keeps descriptors: a directory that is renamed meanwhile was allowed when it was passed.
 struct PathWalk {
     /// A directory on the way.
     struct Step {
@@ -19,7 +19,7 @@ struct PathWalk {
     private let users: [FileUser]
     /// True if the calling thread has the first user's permissions: where mode bits do not decide, the kernel did.
     private let isActing: Bool
-    /// From `/` to where the path leads, links resolved.
+    /// The directories from `/` to the end of the path, links resolved.
     private(set) var steps: [Step] = []
     /// The components that do not exist.
     private(set) var missing: [String] = []

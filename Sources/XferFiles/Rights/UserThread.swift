@@ -13,7 +13,7 @@ enum UserThread {
     /// Runs `body` with the user's permissions and waits until it has ended. If the user's groups are unknown, the
     /// thread gets `overflowGroup` and no supplementary groups.
     ///
-    /// - Throws: what `body` throws; `system` if the thread cannot be started or the kernel refuses the ids.
+    /// - Throws: the errors of `body`; `system` if the thread cannot be started or the kernel refuses the ids.
     static func run<Value: Sendable>(
         as user: FileUser, path: String, _ body: @escaping @Sendable () throws(FileError) -> Value
     ) throws(FileError) -> Value {

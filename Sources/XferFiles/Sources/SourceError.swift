@@ -73,7 +73,7 @@ extension SourceError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
-        case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
+        case .containsNUL(let path): "\(path.quoted) contains a NUL byte"
         case .outsideRoots(let path):
             "\(path.quoted) is outside the directories this user may read from, or a symbolic link in it leads out of them"
         case .forbidden(let path): "\(path.quoted) belongs to the service itself"

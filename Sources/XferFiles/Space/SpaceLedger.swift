@@ -23,21 +23,21 @@ public struct SpaceLedger: Sendable {
 
     public init(reserve: Int64) { self.reserve = max(0, reserve) }
 
-    /// Sets the bytes that a running transfer still has to write: its length less what was written, or 0 while its
-    /// length is unknown or after its blocks were preallocated (they are not free space any more).
+    /// Sets the bytes that a running transfer still has to write: its length less the written bytes, or 0 while its
+    /// length is unknown or after its blocks were preallocated (they are no longer free space).
     ///
     /// - Parameter fileSystem: `DirectoryHandle.fileSystemID`.
     public mutating func set(remaining: Int64, for transfer: TransferID, on fileSystem: UInt64) {
         claims[transfer] = Claim(fileSystem: fileSystem, remaining: max(0, remaining))
     }
 
-    /// Lowers the claim of a running transfer: the bytes it has written are not free any more.
+    /// Lowers the claim of a running transfer: the bytes it has written are no longer free.
     public mutating func advance(_ transfer: TransferID, to remaining: Int64) {
         guard let claim = claims[transfer], remaining < claim.remaining else { return }
         claims[transfer]?.remaining = max(0, remaining)
     }
 
-    /// Removes a transfer that does not run any more.
+    /// Removes a transfer that no longer runs.
     public mutating func remove(_ transfer: TransferID) { claims[transfer] = nil }
 
     /// Bytes missing to write `remaining` more; 0 if they fit. The claims of the other running transfers on the file

@@ -21,7 +21,7 @@ public final class SendableFile: Sendable {
         } catch {
             switch error {
             case .missing, .notADirectory, .isADirectory:
-                throw .sourceChanged(path: source.path, problem: "it is not there any more")
+                throw .sourceChanged(path: source.path, problem: "it no longer exists")
             case .notPermitted, .outsideRoots, .forbidden:
                 throw .sourceChanged(path: source.path, problem: "\(error)")
             default: throw error

@@ -4,8 +4,8 @@ public import XferModel
 
 /// The state directory's `spool/`: responses too large for a row, and copies of files that are to be sent.
 ///
-/// Every file has a unique name and is never written again once it is kept. The database names the files that are
-/// needed; any other is left over from a crash.
+/// Every file has a unique name and is never written again once it is kept. The database refers to the needed files;
+/// any other is left over from a crash.
 public final class SpoolDirectory: Sendable {
     private let place: StateSubdirectory
     private let inUse = NamesInUse()

@@ -3,10 +3,11 @@ import XferModel
 import XferThreads
 
 /// A file of the spool directory while it is being written. Unless `keep` has made it permanent, the file is removed
-/// with the last reference to this object. After `keep` the caller holds this object until the database names the file.
+/// with the last reference to this object. After `keep` the caller keeps this object until the database refers to the
+/// file.
 public final class SpoolFile: Sendable {
-    /// The file's name in the spool directory. Where the file system can make files without a name, the name exists
-    /// only after `keep`.
+    /// The file's name in the spool directory. If the file system supports files without a name, the name exists only
+    /// after `keep`.
     public let name: String
     private let place: StateSubdirectory
     private let handle: Descriptor

@@ -12,8 +12,8 @@ public final class StateDirectory: Sendable {
     public let directory: DirectoryHandle
     private let lock: Descriptor
 
-    /// Makes the directory (0700, its parents 0777 less the umask) when it is missing, checks that no other user can
-    /// change what is in it, and locks it.
+    /// Creates the directory (0700, its parents 0777 less the umask) when it is missing, checks that no other user can
+    /// change its contents, and locks it.
     ///
     /// - Throws: `alreadyLocked` with the holder's pid, `insecureStateDirectory`, `notAbsolute`, `notADirectory`,
     ///   `notWritable`, `system`.

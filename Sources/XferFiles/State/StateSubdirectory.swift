@@ -33,9 +33,9 @@ public final class StateSubdirectory: Sendable {
     /// The directory that was opened last. It may have been removed since.
     public var handle: DirectoryHandle { opened.withLock { $0 } }
 
-    /// The directory, made again if it is not there any more.
+    /// The directory, created again if it is missing.
     ///
-    /// - Throws: what `StateDirectory.subdirectory` throws.
+    /// - Throws: the errors of `StateDirectory.subdirectory`.
     func current() throws(FileError) -> DirectoryHandle {
         let (found, isRenewed) = try opened.withLock { opened throws(FileError) -> (DirectoryHandle, Bool) in
             if try isCurrent(opened) { return (opened, false) }

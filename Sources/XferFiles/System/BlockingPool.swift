@@ -4,7 +4,7 @@ import XferThreads
 /// cooperative pool, which has one thread for each core and is needed for everything else.
 ///
 /// Threads start when there is work, wait without waking up while there is none, and end with the pool after its work
-/// is done. Work starts in the order it came in.
+/// is done. Work starts in the order of its arrival.
 public final class BlockingPool: Sendable {
     /// Threads of a pool at most.
     public static let maxThreads = 64
@@ -12,7 +12,7 @@ public final class BlockingPool: Sendable {
     private let queue: WorkQueue
 
     /// - Parameters:
-    ///   - name: what its threads are called in ps(1), of which the system keeps 15 bytes.
+    ///   - name: the name of its threads in ps(1), of which the system keeps 15 bytes.
     ///   - threadCount: most threads, 1 … `maxThreads`.
     public init(_ name: String = "xferd-files", threadCount: Int = 4) {
         queue = WorkQueue(threadName: name, threadCount: min(max(threadCount, 1), Self.maxThreads))
@@ -25,7 +25,7 @@ public final class BlockingPool: Sendable {
     public func isSilent(for patience: Duration) -> Bool { queue.isSilent(for: patience) }
 
     /// True if a thread has worked for longer than `patience` on its present work.
-    public func isHeldUp(for patience: Duration) -> Bool { queue.isHeldUp(for: patience) }
+    public func isBusy(for patience: Duration) -> Bool { queue.isBusy(for: patience) }
 
     /// Runs `body` on a thread of the pool. It runs to its end even when the caller is cancelled.
     public func run<Value: Sendable, Failure: Error>(
@@ -88,7 +88,7 @@ final class WorkQueue: @unchecked Sendable {
         return begun.count == threadLimit && begun.values.allSatisfy { $0.duration(to: now) > patience }
     }
 
-    func isHeldUp(for patience: Duration) -> Bool {
+    func isBusy(for patience: Duration) -> Bool {
         let now = ContinuousClock.now
         hasWork.lock()
         defer { hasWork.unlock() }

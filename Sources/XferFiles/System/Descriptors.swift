@@ -26,7 +26,7 @@ final class Descriptor: Sendable {
 
 /// Limits and shortage of file descriptors.
 public enum Descriptors {
-    /// Most descriptors the process may have now (RLIMIT_NOFILE, getrlimit(2)).
+    /// The highest number of descriptors the process may have now (RLIMIT_NOFILE, getrlimit(2)).
     public static var limit: Int {
         var limits = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return .max }

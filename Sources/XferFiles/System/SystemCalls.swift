@@ -29,7 +29,7 @@ func perform<Value: SignedInteger>(
 
 /// Opens relative to a directory; `path` may be absolute. Always close-on-exec.
 ///
-/// - Parameter closesApart: whether another thread closes it, because that may wait.
+/// - Parameter closesApart: true if another thread closes it, because that may wait.
 func openDescriptor(
     at directory: Int32 = AT_FDCWD, _ path: String, flags: Int32, mode: mode_t = 0, closesApart: Bool = false
 ) -> SystemCallResult<Descriptor> {

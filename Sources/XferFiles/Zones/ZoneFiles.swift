@@ -7,7 +7,7 @@ public struct ZoneFiles: Sendable {
     private let directory: String
     private let localFile: String
 
-    /// Most bytes of a file; the largest real ones have a few thousand.
+    /// The highest number of bytes of a file; the largest real ones have a few thousand.
     private static let largestSize = 1 << 20
 
     /// Identifies a version of a file.

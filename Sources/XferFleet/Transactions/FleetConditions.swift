@@ -7,7 +7,7 @@ struct FleetConditions {
     private var parts: [String] = []
     private var joins: [String] = []
 
-    /// - Parameter isStateJoined: whether the statement joins `FleetTaskQuery.positions` itself.
+    /// - Parameter isStateJoined: true if the statement joins `FleetTaskQuery.positions` itself.
     init(_ filter: FleetTaskFilter, isStateJoined: Bool) {
         if filter.group != nil || filter.host != nil || filter.place != nil {
             joins.append("JOIN fleet_lane l ON l.id = t.lane")
@@ -28,13 +28,13 @@ struct FleetConditions {
         }
     }
 
-    /// Adds a condition unless the value is nil. `sql` is given what the statement calls the value.
+    /// Adds a condition unless the value is nil. `sql` gets the value's placeholder.
     mutating func add(_ value: String?, _ sql: (String) -> String) {
         guard let value else { return }
         parts.append(sql(number(value)))
     }
 
-    /// Adds a parameter and gives what the statement calls it.
+    /// Adds a parameter and returns its placeholder.
     mutating func number(_ value: String?) -> String {
         parameters.append(value)
         return "$\(parameters.count)"

@@ -8,7 +8,7 @@ extension FleetDatabase {
         }
     }
 
-    /// Each selects a text for every row that is wrong.
+    /// The queries, each of which selects a text for every wrong row.
     private static let checks = [
         """
         'task ' || t.id || ' is in ' || count(n.task) || ' tables' FROM fleet_task t LEFT JOIN (

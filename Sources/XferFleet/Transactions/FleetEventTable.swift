@@ -34,7 +34,7 @@ extension FleetEventTable {
             events: events, next: max(since, next), newest: bounds.newest, oldest: bounds.oldest)
     }
 
-    /// Events that one page looks through: with a filter more than it gives, and never all there are.
+    /// The number of events that one page reads: with a filter more than it returns, and never all.
     private static func window(_ filter: FleetEventFilter, _ limit: Int) -> Int64 {
         filter == FleetEventFilter() ? Int64(clamping: limit) : 100_000
     }
@@ -51,7 +51,7 @@ extension FleetEventTable {
     /// Removes events but the newest `keepEvents`, and ended tasks whose end is longer ago than `history`: a small
     /// step.
     ///
-    /// - Returns: whether there is more to remove.
+    /// - Returns: true if there is more to remove.
     public func trim(keepEvents: Int64, history: Duration) async throws(FleetError) -> Bool {
         try await work.run(
             "SELECT fleet_trim($1::bigint, $2::bigint, 2000)",

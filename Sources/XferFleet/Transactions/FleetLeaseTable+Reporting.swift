@@ -26,14 +26,14 @@ extension FleetLeaseTable {
             """,
             [
                 registration.node.description, String(registration.incarnation), report.applied.map { String($0) },
-            ] + report.ends.map(\.hold).arrays + [
+            ] + report.ends.map(\.claimKey).arrays + [
                 PostgresArray.texts(report.ends.map(\.ending.rawValue)), PostgresArray.texts(report.ends.map(\.detail)),
                 PostgresArray.bytes(report.ends.map(\.result)),
-            ] + report.releases.map(\.hold).arrays + [
+            ] + report.releases.map(\.claimKey).arrays + [
                 PostgresArray.texts(report.releases.map(\.next.name)),
                 PostgresArray.texts(report.releases.map(\.next.place)),
                 PostgresArray.texts(report.releases.map(\.cutReason)),
-            ] + report.progress.map(\.hold).arrays + [
+            ] + report.progress.map(\.claimKey).arrays + [
                 PostgresArray.integers(report.progress.map(\.received)),
                 PostgresArray.integers(report.progress.map(\.total)), PostgresArray.integers(report.wishes),
             ], node: registration.name)
@@ -56,7 +56,7 @@ extension FleetRelease.Next {
 }
 
 extension FleetRelease {
-    /// At most 1,000 bytes, at a border of characters.
+    /// The reason, cut to 1,000 bytes at a border of characters.
     fileprivate var cutReason: String {
         var text = reason[...]
         while text.utf8.count > 1000 { text = text.prefix(min(text.count - 1, 1000)) }

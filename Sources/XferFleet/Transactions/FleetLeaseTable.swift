@@ -27,23 +27,26 @@ extension FleetLeaseTable {
 
     private static func claim(_ row: PostgresRow) throws(PostgresError) -> FleetClaim {
         FleetClaim(
-            hold: FleetHold(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)), owner: try row.text(2),
+            claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
+            owner: try row.text(2),
             priority: try row.priority(3), group: try row.optional(4), host: try row.text(5), place: try row.place(6),
             batch: try row.optionalInteger(7).map { FleetBatchID($0) }, label: try row.optional(8),
             isRepeatable: try row.bool(9), attempt: Int(clamping: try row.integer(10)), spec: try row.text(11),
             limits: try row.optional(12))
     }
 
-    /// Says that the node is about to hand these tasks to its daemon: from here on a request that must not be repeated
-    /// may have been made. Needed only for tasks that are not repeatable.
+    /// Records that the node is about to pass these tasks to its daemon: from here on a request that must not be
+    /// repeated may have been made. Needed only for tasks that are not repeatable.
     ///
     /// - Returns: those whose claim is void: they must not begin.
-    public func begin(_ registration: FleetRegistration, _ holds: [FleetHold]) async throws(FleetError) -> [FleetTaskID]
+    public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
+        -> [FleetTaskID]
     {
-        guard !holds.isEmpty else { return [] }
+        guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             "SELECT lost FROM fleet_begin($1::bigint, $2::bigint, $3::bigint[], $4::uuid[])",
-            [registration.node.description, String(registration.incarnation)] + holds.arrays, node: registration.name
+            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays,
+            node: registration.name
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 
@@ -62,7 +65,7 @@ extension FleetLeaseTable {
             """, [node.description, String(after?.rawValue ?? 0), limit.map { String($0) }]
         ).map { (row) throws(PostgresError) in
             FleetLease(
-                hold: FleetHold(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
+                claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
                 place: try row.place(2),
                 isRepeatable: try row.bool(3), hasBegun: try row.bool(4), isCancelling: try row.bool(5),
                 isPublishing: try row.bool(6))
@@ -81,13 +84,13 @@ extension FleetLeaseTable {
             }
             return FleetLeaseWish(
                 id: try row.integer(0),
-                hold: FleetHold(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
+                claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
         }
     }
 }
 
-extension [FleetHold] {
-    /// For `bigint[]` and `uuid[]`.
+extension [FleetClaimKey] {
+    /// The arrays for `bigint[]` and `uuid[]`.
     var arrays: [String?] {
         [PostgresArray.integers(map(\.task.rawValue)), PostgresArray.texts(map(\.claim.text))]
     }
@@ -120,7 +123,7 @@ extension PostgresRow {
         return state
     }
 
-    /// Microseconds since 1970, as queries give times.
+    /// The time in a column: microseconds since 1970.
     func optionalTime(_ column: Int) throws(PostgresError) -> Timestamp? {
         try optionalInteger(column).map { Timestamp(microseconds: $0) }
     }

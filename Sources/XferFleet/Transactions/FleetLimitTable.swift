@@ -34,7 +34,7 @@ extension FleetLimitTable {
         _ = try await calls.run("SELECT fleet_limit_group($1, $2, $3::integer)", [owner, name, limit])
     }
 
-    /// Lets no more tasks of a group be claimed, or lets them again. Makes the group if there is none.
+    /// Pauses or resumes the claiming of a group's tasks. Creates the group if there is none.
     public func setGroup(owner: String, name: String, isPaused: Bool) async throws(FleetError) {
         guard !name.isEmpty else { throw .invalid(field: "group", reason: "the name is empty") }
         _ = try await calls.run("SELECT fleet_pause_group($1, $2, $3::boolean)", [owner, name, isPaused ? "t" : "f"])
@@ -111,7 +111,7 @@ extension FleetLimitTable {
         }
     }
 
-    /// Bytes per second for the whole fleet; 0 is unlimited, nil leaves the rate as it is.
+    /// Sets the rates of the whole fleet in bytes per second; 0 is unlimited, nil leaves the rate unchanged.
     public func setRates(receive: Int64?, send: Int64?) async throws(FleetError) {
         guard receive ?? 0 >= 0, send ?? 0 >= 0 else { throw .invalid(field: "rate", reason: "a rate is negative") }
         _ = try await calls.run(

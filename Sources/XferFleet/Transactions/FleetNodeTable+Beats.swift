@@ -6,8 +6,8 @@ extension FleetNodeTable {
     /// Records a beat, and reads the data that every beat needs, in one statement.
     ///
     /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
-    /// - Returns: nil if the registration is superseded, or the node is considered down or was forgotten: the agent
-    ///   stops its work and registers again only if it may.
+    /// - Returns: nil if the registration is superseded, or the node is considered down or was removed: the agent stops
+    ///   its work and registers again only if it may.
     public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> FleetBeat? {
         if let figures, figures.utf8.count > FleetEnd.detailLimit {
             throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
@@ -34,7 +34,7 @@ extension FleetNodeTable {
         }
     }
 
-    /// Forgets the beat that waits for its time. One that is sent already is answered.
+    /// Cancels the timed beat. One that is sent already is answered.
     public func cancelBeat() { beats.cancelTimed() }
 
     private static func beatParameters(_ registration: FleetRegistration, _ figures: String?) -> [String?] {
@@ -82,7 +82,7 @@ extension FleetNodeTable {
     /// the node, or while the server cannot notify this agent.
     ///
     /// - Parameters:
-    ///   - isClaiming: whether the node would take a task.
+    ///   - isClaiming: true if the node would take a task.
     ///   - ring: called on the connection's thread; must not block.
     public func watch(
         _ registration: FleetRegistration, isClaiming: Bool, every interval: Duration,
@@ -100,8 +100,8 @@ extension FleetNodeTable {
 
     public func endWatch() { work.endWatch() }
 
-    /// Lets all agents look whether there is something to do. A transaction of its own: those that change something are
-    /// not delayed by it, and if it is lost the next beat looks.
+    /// Notifies all agents to check for work. A transaction of its own: transactions that change something are not
+    /// delayed by it, and if it is lost the next beat checks.
     public func announce() async throws(FleetError) { _ = try await calls.run("NOTIFY \(Self.channel)") }
 
     private static let channel = "xfer_fleet"

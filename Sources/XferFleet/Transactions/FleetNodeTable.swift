@@ -33,9 +33,9 @@ extension FleetNodeTable {
         }
     }
 
-    /// Lets the node have tasks again that it has declined: its settings or its daemon's may be others now.
+    /// Allows the node to claim tasks again that it has declined: its settings or its daemon's may have changed.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: true if there were any.
     public func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
         try await work.run(
             "DELETE FROM fleet_declined WHERE node = $1::bigint", [registration.node.description]
@@ -49,7 +49,7 @@ extension FleetNodeTable {
 
     /// All nodes, by name.
     ///
-    /// - Parameter isCounting: whether to count leases and pinned tasks. Observers of beats leave that out: it is the
+    /// - Parameter isCounting: true to count leases and pinned tasks. Observers of beats leave that out: it is the
     ///   only part whose cost grows with the queue.
     public func list(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
         let counts =
@@ -93,7 +93,7 @@ extension FleetNodeTable {
             pinned: Int(clamping: try row.integer(15)), figures: try row.optional(13))
     }
 
-    /// Lets the node claim nothing more, or lets it claim again.
+    /// Sets if the node drains. A node that drains claims nothing more.
     public func setDraining(_ node: String, _ isDraining: Bool) async throws(FleetError) {
         let answer = try await calls.run("SELECT fleet_drain($1, $2::boolean)", [node, isDraining ? "t" : "f"])
         guard try answer.one({ (row) throws(PostgresError) in try row.bool(0) }) else { throw .noSuchNode(node) }

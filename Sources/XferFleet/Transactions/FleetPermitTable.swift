@@ -17,7 +17,7 @@ extension FleetPermitTable {
             SELECT lost FROM fleet_permit($1::bigint, $2::bigint, $3::bigint[], $4::uuid[], $5::text[], $6::text[],
                 $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[])
             """,
-            [registration.node.description, String(registration.incarnation)] + permits.map(\.hold).arrays + [
+            [registration.node.description, String(registration.incarnation)] + permits.map(\.claimKey).arrays + [
                 PostgresArray.texts(permits.map(\.storage)), PostgresArray.texts(permits.map(\.directory)),
                 PostgresArray.texts(permits.map(\.part)), PostgresArray.texts(permits.map(\.name)),
                 PostgresArray.integers(permits.map { Int64(bitPattern: $0.inode) }),
@@ -27,27 +27,28 @@ extension FleetPermitTable {
     }
 
     /// Permits of former claims of these tasks after which no node has looked yet.
-    public func open(_ holds: [FleetHold]) async throws(FleetError) -> [FleetOpenPermit] {
-        guard !holds.isEmpty else { return [] }
+    public func open(_ claimKeys: [FleetClaimKey]) async throws(FleetError) -> [FleetOpenPermit] {
+        guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             """
             SELECT \(Self.columns) FROM fleet_permit p
             WHERE p.task = ANY ($1::bigint[]) AND p.is_open AND p.claim <> ALL ($2::uuid[]) ORDER BY p.task
-            """, holds.arrays
+            """, claimKeys.arrays
         ).map(Self.permit)
     }
 
-    /// Says that nothing of these tasks was published under a former claim.
+    /// Records that nothing of these tasks was published under a former claim.
     ///
     /// - Returns: tasks whose claim is void by now.
     /// - Throws: `superseded`.
-    public func close(_ registration: FleetRegistration, _ holds: [FleetHold])
+    public func close(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey])
         async throws(FleetError) -> [FleetTaskID]
     {
-        guard !holds.isEmpty else { return [] }
+        guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             "SELECT lost FROM fleet_close_permits($1::bigint, $2::bigint, $3::bigint[], $4::uuid[])",
-            [registration.node.description, String(registration.incarnation)] + holds.arrays, node: registration.name
+            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays,
+            node: registration.name
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 
@@ -65,7 +66,7 @@ extension FleetPermitTable {
     private static func permit(_ row: PostgresRow) throws(PostgresError) -> FleetOpenPermit {
         FleetOpenPermit(
             permit: FleetPermit(
-                hold: FleetHold(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
+                claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
                 storage: try row.text(2), directory: try row.text(3), part: try row.text(4), name: try row.text(5),
                 inode: UInt64(bitPattern: try row.integer(6)), size: try row.integer(7),
                 modifiedAt: try row.integer(8)), wasCancelling: try row.bool(9))

@@ -6,11 +6,11 @@ extension FleetTakeovers {
     /// Leases and tasks that are decided on in one transaction.
     private static let step = 500
 
-    /// Takes over the leases of a node that an observer calls dead, unless it has beaten or registered since. Also
-    /// finishes what another observer began (`FleetNodeRow.needsTakeover`).
+    /// Takes over the leases of a node that an observer considers dead, unless it has beaten or registered since. Also
+    /// finishes the takeover of another observer (`FleetNodeRow.needsTakeover`).
     ///
     /// - Parameter observed: the row by which the observer judged.
-    /// - Returns: whether the node is down now.
+    /// - Returns: true if the node is down now.
     public func takeOver(_ observed: FleetNodeRow) async throws(FleetError) -> Bool {
         let isDown = try await work.run(
             "SELECT fleet_mark_down($1::bigint, $2::bigint, $3::bigint)",
@@ -25,11 +25,11 @@ extension FleetTakeovers {
     }
 
     /// Decides on leases of this node whose tasks its store does not have (`TakeoverRules.Cause.unknownToNode`).
-    public func abandon(_ registration: FleetRegistration, _ holds: [FleetHold]) async throws(FleetError) {
-        let wanted = Set(holds)
+    public func abandon(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) {
+        let wanted = Set(claimKeys)
         guard !wanted.isEmpty else { return }
         let leases = try await FleetLeaseTable(connections: connections).list(registration).filter {
-            wanted.contains($0.hold)
+            wanted.contains($0.claimKey)
         }
         for start in stride(from: 0, to: leases.count, by: Self.step) {
             try await settle(
@@ -43,7 +43,7 @@ extension FleetTakeovers {
             let leases = try await FleetLeaseTable(connections: connections).list(
                 ofNode: node, after: after, limit: Self.step)
             guard let last = leases.last else { return }
-            after = last.hold.task
+            after = last.claimKey.task
             try await settle(leases, ofNode: node, cause)
         }
     }
@@ -62,7 +62,7 @@ extension FleetTakeovers {
             """
             SELECT fleet_settle($1::bigint, $2::boolean, $3::bigint[], $4::uuid[], $5::boolean[], $6::text[], $7::text[], $8)
             """,
-            [node.description, cause == .unknownToNode ? "f" : "t"] + decided.map(\.0.hold).arrays + [
+            [node.description, cause == .unknownToNode ? "f" : "t"] + decided.map(\.0.claimKey).arrays + [
                 PostgresArray.bools(decided.map(\.0.hasBegun)), PostgresArray.texts(decided.map(\.1.name)),
                 PostgresArray.texts(decided.map { $0.1.detail(cause) }), cause.rawValue,
             ])

@@ -79,7 +79,7 @@ extension FleetTaskTable {
 private struct LaneKey: Hashable {
     let priority: Int
     let owner: String
-    /// Empty for no group.
+    /// The group; empty for no group.
     let group: String
     let host: String
     let place: String

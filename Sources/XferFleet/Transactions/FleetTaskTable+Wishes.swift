@@ -5,7 +5,7 @@ import XferPostgres
 extension FleetTaskTable {
     /// Applies a wish to tasks that no node has, and keeps it for the nodes that have the others.
     ///
-    /// Each task is judged by what was read before. A task that has changed since is read and judged again.
+    /// Each task is judged by the rows read before. A task that has changed since is read and judged again.
     ///
     /// - Returns: an outcome for each task, by id.
     public func wish(_ wish: FleetWish, by caller: WishRules.Caller, for selection: FleetSelection)
@@ -85,7 +85,7 @@ extension FleetTaskTable {
         return Dictionary(rows) { $1 }
     }
 
-    /// - Returns: the tasks that were still as they were judged.
+    /// - Returns: the tasks that had not changed since they were judged.
     private func apply(
         _ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, verdict: WishRules.Verdict)]
     ) async throws(FleetError) -> Set<FleetTaskID> {
@@ -94,9 +94,9 @@ extension FleetTaskTable {
         let ended = judged.filter { $0.state.isEnd }
         let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd && $0.verdict == .apply }
         let watched = judged.filter { $0.state == .queued && $0.verdict == .deliver }
-        done.formUnion(try await cancelAfterLook(watched.map(\.id)))
+        done.formUnion(try await cancelAfterCheck(watched.map(\.id)))
         let resting = judged.filter { $0.state == .paused && $0.verdict == .deliver }
-        done.formUnion(try await cancelPausedAfterLook(resting.map(\.id)))
+        done.formUnion(try await cancelPausedAfterCheck(resting.map(\.id)))
         for (function, part) in [("leased", leased), ("ended", ended), ("waiting", waiting)] where !part.isEmpty {
             let ids = PostgresArray.integers(part.map(\.id.rawValue))
             let states = PostgresArray.texts(part.map(\.state.rawValue))
@@ -125,7 +125,7 @@ extension FleetTaskTable {
     /// The rows are locked, so that a claim comes before or sees it.
     ///
     /// - Returns: those that were still queued.
-    private func cancelAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+    private func cancelAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
             try await calls.run(
@@ -145,7 +145,7 @@ extension FleetTaskTable {
     /// The same for paused tasks, which are queued for that.
     ///
     /// - Returns: those that were still paused.
-    private func cancelPausedAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+    private func cancelPausedAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
             try await calls.run(

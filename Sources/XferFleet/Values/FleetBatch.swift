@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Names a batch of the fleet.
+/// Identifies a batch of the fleet.
 public struct FleetBatchID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: Int64
 

@@ -2,7 +2,7 @@ public import XferModel
 
 /// A task that the node has claimed.
 public struct FleetClaim: Hashable, Sendable {
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let owner: String
     public let priority: Priority
     public let group: String?
@@ -13,7 +13,7 @@ public struct FleetClaim: Hashable, Sendable {
     public let isRepeatable: Bool
     /// 1 for the first claim of the task since it was added or retried.
     public let attempt: Int
-    /// JSON text, as it was added.
+    /// The specification as JSON text, unchanged since the add.
     public let spec: String
     /// Limits that were wished since: JSON text, nil for none.
     public let limits: String?
@@ -21,7 +21,7 @@ public struct FleetClaim: Hashable, Sendable {
 
 /// A node's lease as the database has it.
 public struct FleetLease: Hashable, Sendable {
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let place: FleetPlace
     public let isRepeatable: Bool
     /// True if `begin` was called for it.

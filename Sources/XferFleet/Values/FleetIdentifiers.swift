@@ -1,4 +1,4 @@
-/// Names a task of the fleet. Given by the database, never reused.
+/// Identifies a task of the fleet. Assigned by the database, never reused.
 public struct FleetTaskID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: Int64
 
@@ -9,7 +9,7 @@ public struct FleetTaskID: RawRepresentable, Hashable, Comparable, Sendable, Cus
     public var description: String { String(rawValue) }
 }
 
-/// Names a node of the fleet for as long as it is not forgotten.
+/// Identifies a node of the fleet until it is removed.
 public struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: Int64
 
@@ -20,7 +20,7 @@ public struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, Cus
     public var description: String { String(rawValue) }
 }
 
-/// Names one claim of a task: 122 random bits (RFC 9562 §5.4), because a counter could be given twice after the
+/// Identifies one claim of a task: 122 random bits (RFC 9562 §5.4), because a counter could be used twice after the
 /// promotion of a standby that lacks the last commits.
 public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
     /// The text in the form of PostgreSQL's `uuid`: lower case with hyphens.
@@ -42,8 +42,8 @@ public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// A task under one claim: every write of a node says both, and a claim that is void hits no row.
-public struct FleetHold: Hashable, Sendable {
+/// A task under one claim. Every write of a node contains both, and a void claim matches no row.
+public struct FleetClaimKey: Hashable, Sendable {
     public let task: FleetTaskID
     public let claim: FleetClaimID
 

@@ -4,13 +4,13 @@ public import XferCore
 public struct FleetLeaseWish: Hashable, Sendable {
     /// Raised with each wish: apply them in this order, and report them in `FleetReport.wishes`.
     public let id: Int64
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let wish: FleetWish
 }
 
 /// The tasks to which a request applies.
 public enum FleetSelection: Hashable, Sendable {
-    /// At most 1,000.
+    /// These tasks, at most 1,000.
     case tasks([FleetTaskID])
     /// The tasks that match, at most 1,000 from the lowest id on.
     case matching(FleetTaskFilter, after: FleetTaskID?)

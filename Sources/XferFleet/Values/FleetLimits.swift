@@ -16,7 +16,7 @@ public struct FleetHostRow: Hashable, Sendable {
     public let name: String
     /// The highest number of active tasks, or nil without a limit.
     public let maxActive: Int?
-    /// Nothing is claimed for it before.
+    /// The time before which no task of the host is claimed.
     public let cooldownUntil: Timestamp?
     public let queued: Int64
     public let leased: Int64
@@ -31,7 +31,7 @@ public struct FleetOwnerRow: Hashable, Sendable {
     public let leased: Int64
 }
 
-/// Rates of the whole fleet, and what each live node may use of them.
+/// Rates of the whole fleet, and the share of each live node.
 public struct FleetRates: Hashable, Sendable {
     /// Bytes per second for all nodes together; 0 is unlimited.
     public var receive: Int64

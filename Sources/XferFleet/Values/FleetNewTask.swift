@@ -4,7 +4,7 @@ public import XferModel
 public struct FleetNewTask: Hashable, Sendable {
     /// A user's name, the same on all nodes.
     public var owner: String
-    /// With the owner unique in the fleet; nil for none.
+    /// The client's key, unique in the fleet together with the owner; nil for none.
     public var clientKey: String?
     /// A digest of the request: the same key with another fingerprint is a conflict.
     public var fingerprint: String
@@ -12,7 +12,7 @@ public struct FleetNewTask: Hashable, Sendable {
     public var order: QueueOrder
     /// A group of the owner's; nil for none.
     public var group: String?
-    /// The host of the first URL, as limits name it.
+    /// The host of the first URL, in the form of the limits.
     public var host: String
     public var place: FleetPlace
     /// The database's clock decides when it has come.
@@ -24,7 +24,7 @@ public struct FleetNewTask: Hashable, Sendable {
     public var label: String?
     /// JSON text for the node: parameters of `task.add`.
     public var spec: String
-    /// JSON text of an object without secrets: what the event of the add says.
+    /// JSON text of an object without secrets: the content of the add's event.
     public var summary: String
 
     public init(

@@ -43,7 +43,7 @@ public struct FleetRegistration: Hashable, Sendable {
     public let incarnation: Int64
     /// The last local event whose effects the fleet has; 0 for a new store.
     public let applied: Int64
-    /// Names the fleet: 32 hexadecimal digits, random.
+    /// Identifies the fleet: 32 hexadecimal digits, random.
     public let fleet: String
 
     public init(node: FleetNodeID, name: String, incarnation: Int64, applied: Int64, fleet: String) {
@@ -60,14 +60,14 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let id: FleetNodeID
     public let description: FleetNodeDescription
     public let incarnation: Int64
-    /// Raised by each beat. Observers compare it with what they read before, by their own clocks.
+    /// A counter of beats. Observers compare it with their last reading, by their own clocks.
     public let beat: Int64
     /// The time of the last beat, by the database's clock; for people only.
     public let beatAt: Timestamp
     public let isDraining: Bool
-    /// Its leases were taken over, and it has not registered since.
+    /// True if its leases were taken over, and it has not registered since.
     public let isDown: Bool
-    /// It is down, and the observer that said so has not finished taking over its leases: call `takeOver` again.
+    /// True if it is down, but the observer's takeover of its leases is not finished: call `takeOver` again.
     public let needsTakeover: Bool
     /// 0 if not counted.
     public let leases: Int
@@ -77,7 +77,7 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let figures: String?
 }
 
-/// A pinned task, and what `forget` would make of it.
+/// A pinned task, and the effect of `forget` on it.
 public struct FleetForgetEffect: Hashable, Sendable {
     public let task: FleetTaskID
     public let state: FleetTaskState

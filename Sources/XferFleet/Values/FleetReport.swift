@@ -3,7 +3,7 @@ public import XferModel
 
 /// A node's report, which is one transaction.
 public struct FleetReport: Hashable, Sendable {
-    /// The local daemon's last event that this report covers; nil leaves it.
+    /// The local daemon's last event that this report covers; nil leaves it unchanged.
     public var applied: Int64?
     public var ends: [FleetEnd] = []
     public var releases: [FleetRelease] = []
@@ -16,30 +16,30 @@ public struct FleetReport: Hashable, Sendable {
 
 /// A task that has ended on the node.
 public struct FleetEnd: Hashable, Sendable {
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     public var ending: FleetEnding
-    /// JSON text with the error, the file, the counters: what `task.get` and the event show. At most 64 KiB.
+    /// JSON text with the error, the file, the counters, for `task.get` and the event. At most 64 KiB.
     public var detail: String
     /// The response of a task of kind `data`; nil for none. At most `resultLimit` bytes.
     public var result: [UInt8]?
 
     /// 1 MiB: larger results stay with the node.
     public static let resultLimit = 1 << 20
-    /// In bytes of UTF-8.
+    /// The longest detail in bytes of UTF-8.
     public static let detailLimit = 1 << 16
 
-    public init(hold: FleetHold, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
+        self.claimKey = claimKey
         self.ending = ending
         self.detail = detail
         self.result = result
     }
 }
 
-/// A claim that the node gives back without an end.
+/// A claim that the node returns without an end.
 public struct FleetRelease: Hashable, Sendable {
     public enum Next: Hashable, Sendable {
-        /// To the head of its lane: handed over, not begun, or drained.
+        /// Returns the task to the head of its lane: handed over, not begun, or drained.
         case queue
         /// Like `queue`, and this node does not get the task again.
         case decline
@@ -49,13 +49,13 @@ public struct FleetRelease: Hashable, Sendable {
         case move(FleetPlace)
     }
 
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     public var next: Next
     /// Shown with the task; at most 1,000 bytes, longer ones are cut.
     public var reason: String
 
-    public init(hold: FleetHold, next: Next, reason: String = "") {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, next: Next, reason: String = "") {
+        self.claimKey = claimKey
         self.next = next
         self.reason = reason
     }
@@ -63,14 +63,14 @@ public struct FleetRelease: Hashable, Sendable {
 
 /// The progress of a task. Not durable: lost when the server crashes.
 public struct FleetProgress: Hashable, Sendable {
-    public var hold: FleetHold
-    /// Bytes.
+    public var claimKey: FleetClaimKey
+    /// The length in bytes.
     public var received: Int64
     /// Bytes; nil if unknown.
     public var total: Int64?
 
-    public init(hold: FleetHold, received: Int64, total: Int64?) {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, received: Int64, total: Int64?) {
+        self.claimKey = claimKey
         self.received = received
         self.total = total
     }

@@ -27,22 +27,22 @@ public struct FleetTask: Hashable, Sendable {
     /// Bytes; nil if no node has reported them.
     public let received: Int64?
     public let total: Int64?
-    /// Why it waits or was given back.
+    /// The reason why it waits or was returned.
     public let reason: String?
     /// Nodes that have declined the queued task, and why, by id.
     public internal(set) var refusals: [FleetRefusal] = []
-    /// True if a result is kept; `FleetDatabase.result` gives it.
+    /// True if a result is stored; `FleetDatabase.result` returns it.
     public let hasResult: Bool
     /// JSON text of the last end.
     public let detail: String?
-    /// JSON text; nil in pages, which leave it out.
+    /// The specification as JSON text; nil in pages, which leave it out.
     public let spec: String?
 }
 
 /// Why a node does not take a task.
 public struct FleetRefusal: Hashable, Sendable {
     public let node: FleetNodeID
-    /// In English, with the node's name.
+    /// The reason in English, with the node's name.
     public let reason: String
 }
 
@@ -65,7 +65,7 @@ public struct FleetTaskFilter: Hashable, Sendable {
 /// A page of tasks.
 public struct FleetTaskPage: Hashable, Sendable {
     public let tasks: [FleetTask]
-    /// Continues after the last one; nil if there are no more.
+    /// The task after which the next page begins; nil if there are no more.
     public let next: FleetTaskID?
 
     /// The most tasks of a page.

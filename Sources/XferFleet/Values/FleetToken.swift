@@ -2,7 +2,7 @@ public import XferModel
 
 /// A token of clients on the network.
 public struct FleetToken: Hashable, Sendable {
-    /// Never used again.
+    /// The id, which is never used again.
     public let id: Int64
     public let name: String
     /// SHA-256 in hexadecimal.
@@ -14,7 +14,7 @@ public struct FleetToken: Hashable, Sendable {
     /// It is refused from then on; nil is never.
     public let expiresAt: Timestamp?
 
-    /// Most tokens that may exist.
+    /// The highest number of tokens that may exist.
     public static let limit = 1000
 }
 

@@ -56,7 +56,7 @@ struct AgentConfiguration: Sendable {
         SettingsRejection(problems: [SettingsProblem(origin: .default, key: key, message: message)])
     }
 
-    /// Without its domain: nodes of a fleet are near each other.
+    /// The machine's name without its domain: nodes of a fleet are near each other.
     private static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -25,7 +25,7 @@ public enum FleetAgent {
         return asynchronously { await service(options) }
     }
 
-    /// Makes the fleet's tables, or brings them to this program's schema.
+    /// Creates the fleet's tables, or migrates them to this program's schema.
     public static func migrate(_ options: DaemonOptions) -> DaemonExit {
         asynchronously {
             do {
@@ -104,7 +104,7 @@ public enum FleetAgent {
         defer { lock.release() }
         let notifier = ServiceNotifier(environment: configuration.instance.environment)
         guard let database = try await open(configuration, notifier, logger) else { return }
-        let changes = Doorbells()
+        let changes = WakeSignals()
         let tokens = FleetTokens(database)
         let listeners = configuration.fleet.listen
         let daemon = LocalDaemon(socket: configuration.fleet.daemon, timeout: AgentConfiguration.daemonTimeout)
@@ -113,9 +113,9 @@ public enum FleetAgent {
         let node = NodeAgent(context, tokens: listeners.isEmpty ? nil : tokens)
         let face = FleetFace(
             configuration: configuration, database: database, daemon: daemon, changes: changes, tokens: tokens,
-            storages: context.storages, standing: { context.standing.withLockedValue { $0 } },
+            storages: context.storages, nodeStatus: { context.nodeStatus.withLockedValue { $0 } },
             ring: {
-                context.bell.ring()
+                context.wakeSignal.ring()
                 context.announcer.announce()
             })
         let (access, warnings) = AccessPolicy.load(configuration.settings, ownUID: geteuid())
@@ -169,8 +169,8 @@ public enum FleetAgent {
                 try await face.stream(params, for: service.caller(connection))
             }.route,
             HTTPRoute("/healthz") { _, _ in
-                let standing = node.standing.withLockedValue { $0 }
-                return (standing.databaseProblem ?? standing.daemonProblem).map {
+                let nodeStatus = node.nodeStatus.withLockedValue { $0 }
+                return (nodeStatus.databaseProblem ?? nodeStatus.daemonProblem).map {
                     .text("degraded: \($0)\n", status: 503)
                 }
                     ?? .text("ok\n")
@@ -187,15 +187,15 @@ public enum FleetAgent {
         _ configuration: AgentConfiguration, _ notifier: ServiceNotifier, _ logger: Logger
     ) async throws -> FleetDatabase? {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        let bell = Doorbell()
+        let wakeSignal = WakeSignal()
         let isStopped = NIOLockedValueBox(false)
-        let ears = Task {
+        let listener = Task {
             for await _ in signals {
                 isStopped.withLockedValue { $0 = true }
-                bell.ring()
+                wakeSignal.ring()
             }
         }
-        defer { ears.cancel() }
+        defer { listener.cancel() }
         var last = ""
         while !isStopped.withLockedValue({ $0 }) {
             do {
@@ -209,7 +209,7 @@ public enum FleetAgent {
                 last = problem
                 notifier.send(.status("waiting for the fleet's database: \(problem)"), .extendTimeout(by: .seconds(60)))
             }
-            await bell.wait(atMost: max(configuration.interval * 2, .milliseconds(100)))
+            await wakeSignal.wait(atMost: max(configuration.interval * 2, .milliseconds(100)))
         }
         return nil
     }

@@ -6,7 +6,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// Judges a new task for the fleet: what of it the database may keep, and what any node could carry out.
+/// Judges a new task for the fleet: the fields that the database may store, and that any node could execute.
 struct FleetAdmission: Sendable {
     /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose
     /// limit is 4 MiB by default.
@@ -15,12 +15,12 @@ struct FleetAdmission: Sendable {
     /// The node that received the call: sent files are stored on it.
     let node: String
 
-    /// The task as the database keeps it.
+    /// The task in the form in which the database stores it.
     ///
     /// - Parameters:
     ///   - place: nil is any node, or this one for a task that sends files.
     ///   - path: the prefix of field names in errors.
-    /// - Throws: `RPCFailure` that names the field.
+    /// - Throws: `RPCFailure` with the field.
     func admit(
         _ task: NewTask, at place: FleetPlace?, batch: FleetBatchID? = nil, for caller: FleetCaller, path: String = ""
     ) throws(RPCFailure) -> FleetNewTask {
@@ -87,8 +87,8 @@ struct FleetAdmission: Sendable {
         }
     }
 
-    /// A token without the scope `operate` chooses no directory of a node, no hidden name, and replaces no file: the
-    /// nodes do not know what such tokens published elsewhere.
+    /// Refuses fields that a token without the scope `operate` may not set: a directory of a node, a hidden name, and a
+    /// policy that replaces files. The nodes do not know the files that such tokens published elsewhere.
     private static func requireConfined(
         _ task: NewTask, at place: FleetPlace?, _ path: String
     ) throws(RPCFailure) {
@@ -99,14 +99,14 @@ struct FleetAdmission: Sendable {
                 data: ErrorData(reason: "scope", path: path + field))
         }
         if let directory = task.dir {
-            guard case .storage = place else { throw denied("dir", "it names a directory of a node") }
+            guard case .storage = place else { throw denied("dir", "it is a directory of a node") }
             let names = directory.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if names.contains(where: HiddenComponents.isHidden) {
                 throw denied("dir", "a component begins with a dot")
             }
         }
         if let output = task.output {
-            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it names a directory of a node") }
+            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory of a node") }
             if HiddenComponents.isHidden(output) { throw denied("output", "it begins with a dot") }
         }
         if task.destination.onConflict.applied(to: nil)?.replaces == true {
@@ -156,7 +156,7 @@ struct FleetAdmission: Sendable {
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
         (["after"], "dependencies are not supported in a fleet"),
-        (["lease"], "the fleet names the lease itself"),
+        (["lease"], "the fleet sets the lease itself"),
     ]
 
     private static func refusal(_ path: String, _ reason: String, expected: String) -> RPCFailure {
@@ -197,7 +197,7 @@ struct FleetAdmission: Sendable {
         guard let begin = text.firstRange(of: "://")?.upperBound,
             let origin = Origin(String(text[..<begin]) + text[begin...].prefix { !"/?#".contains($0) })
         else {
-            throw refusal(field, "it names no server", expected: "an absolute http or https URL with an ASCII host")
+            throw refusal(field, "it contains no server", expected: "an absolute http or https URL with an ASCII host")
         }
         return HTTPURL(scheme: origin.scheme, host: origin.host, port: origin.port, target: "/").hostKey
     }

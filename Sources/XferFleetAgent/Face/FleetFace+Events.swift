@@ -93,7 +93,7 @@ actor FleetFeed: EventSource {
     private let face: FleetFace
     private let filter: FleetEventFilter
     private let types: [EventName]?
-    private let bell = Doorbell()
+    private let wakeSignal = WakeSignal()
     private var cursor: Int64
     nonisolated let gapBefore: Int64?
 
@@ -103,10 +103,10 @@ actor FleetFeed: EventSource {
         self.types = types
         self.gapBefore = gapBefore
         cursor = since
-        face.changes.add(bell)
+        face.changes.add(wakeSignal)
     }
 
-    deinit { face.changes.remove(bell) }
+    deinit { face.changes.remove(wakeSignal) }
 
     /// An unreachable database is waited for: no event is missed.
     func next() async throws -> [EventMessage]? {
@@ -120,7 +120,7 @@ actor FleetFeed: EventSource {
                 if !messages.isEmpty { return messages }
                 if isBehind { continue }
             } catch {}
-            await bell.wait(atMost: face.configuration.interval)
+            await wakeSignal.wait(atMost: face.configuration.interval)
         }
         return nil
     }

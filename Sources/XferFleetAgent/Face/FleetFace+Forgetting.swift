@@ -30,7 +30,7 @@ extension FleetFace {
             after = page.last?.task
             if page.count < 1000 { break }
         }
-        try await lookForParts(of: params.node, isRemoving: params.confirm, &result)
+        try await findParts(of: params.node, isRemoving: params.confirm, &result)
         guard params.confirm else { return result }
         try await attempt { () throws(FleetError) in try await database.takeovers.forget(params.node) }
         result.forgotten = true
@@ -40,9 +40,9 @@ extension FleetFace {
 
     // MARK: Partial files
 
-    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
+    /// Counts or removes the node's partial files on shared storages, in the directories of the tasks that the fleet
     /// knows.
-    private func lookForParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
+    private func findParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes.list(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }
         let node = row.description

@@ -13,6 +13,16 @@ extension FleetFace {
             Handler(BatchGet.self) { params, context in
                 BatchGet.Result(record: try await batch(FleetBatchID(params.id.rawValue), FleetCaller(context.caller)))
             },
+            Handler(BatchList.self) { params, context in
+                let (before, owner) = (try params.before(), FleetCaller(context.caller).visibleOwner)
+                // One more than the page has is read, to know whether there is another one.
+                let limit = min(params.limit, FleetTaskPage.limit - 1)
+                let rows = try await attempt { () throws(FleetError) in
+                    try await database.batches.list(
+                        owner: owner, before: before.map { FleetBatchID($0.rawValue) }, limit: limit + 1)
+                }
+                return BatchList.Result(rows.map(record), limit: limit)
+            },
         ]
     }
 
@@ -47,18 +57,18 @@ extension FleetFace {
             },
             Handler(GroupPause.self) { params, context in
                 guard !params.running else {
-                    throw Self.unsupported("running", "a fleet's group holds back starts only")
+                    throw Self.unsupported("running", "a fleet's group only pauses starts")
                 }
-                return try await hold(params.name, params.owner, isPaused: true, FleetCaller(context.caller))
+                return try await setPaused(params.name, params.owner, isPaused: true, FleetCaller(context.caller))
             },
             Handler(GroupResume.self) { params, context in
-                try await hold(params.name, params.owner, isPaused: false, FleetCaller(context.caller))
+                try await setPaused(params.name, params.owner, isPaused: false, FleetCaller(context.caller))
             },
             Handler(QueueSetLimits.self) { params, _ in
                 if let field = ["max_active", "max_active_per_host", "order"].first(where: {
                     params.wire.objectValue?[$0] != nil
                 }) {
-                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate hold over the fleet")
+                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate apply to the whole fleet")
                 }
                 try await attempt { () throws(FleetError) in
                     try await database.limits.setRates(
@@ -81,7 +91,7 @@ extension FleetFace {
         let rates = try await attempt { () throws(FleetError) in try await database.limits.rates() }
         var limits = QueueLimits()
         (limits.maxReceiveRate, limits.maxSendRate) = (rates.receive, rates.send)
-        limits.maxActive = standing().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
+        limits.maxActive = nodeStatus().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
             $0.addingReportingOverflow($1).partialValue
         }
         return limits
@@ -141,6 +151,10 @@ extension FleetFace {
         guard let row, caller.isOperator || row.owner == caller.name else {
             throw RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
         }
+        return record(row)
+    }
+
+    private func record(_ row: FleetBatchRow) -> BatchRecord {
         var record = BatchRecord()
         record.id = BatchID(row.id.rawValue)
         record.owner = records.owner(row.owner)
@@ -194,7 +208,7 @@ extension FleetFace {
         return found
     }
 
-    private func hold(
+    private func setPaused(
         _ name: String, _ owner: Owner?, isPaused: Bool, _ caller: FleetCaller
     ) async throws -> GroupGet.Result {
         let wanted = ownerName(owner, caller)

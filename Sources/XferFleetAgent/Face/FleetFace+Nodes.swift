@@ -42,19 +42,19 @@ extension FleetFace {
         let startedAt = Clocks.monotonic()
         return [
             Handler(DaemonStatus.self) { _, _ in
-                let standing = standing()
+                let nodeStatus = nodeStatus()
                 var result = DaemonStatus.Result()
                 result.version = XferVersion.current
                 result.pid = Int64(clamping: getpid())
                 result.uptime = max(0, startedAt.duration(to: Clocks.monotonic()).components.seconds)
                 result.stateDirectory = configuration.instance.paths.stateDirectory
                 result.socket = configuration.fleet.socket
-                result.storeID = standing.fleet
+                result.storeID = nodeStatus.fleet
                 result.node = configuration.node
-                result.degraded = standing.databaseProblem != nil
-                result.degradedReason = standing.databaseProblem
+                result.degraded = nodeStatus.databaseProblem != nil
+                result.degradedReason = nodeStatus.databaseProblem
                 result.counts = (try? await counts()) ?? StateCounts()
-                result.activity = standing.held > 0
+                result.activity = nodeStatus.claimed > 0
                 return result
             },
             Handler(RPCDiscover.self) { _, _ in OpenRPCDocument.value.objectValue ?? JSONObject() },
@@ -63,21 +63,21 @@ extension FleetFace {
 
     private func nodes() async throws -> [FleetNodeRecord] {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes.list() }
-        let (observer, now) = (standing().observer, Clocks.monotonic())
+        let (observer, now) = (nodeStatus().observer, Clocks.monotonic())
         return rows.map { $0.record(observer, configuration.rules, at: now) }
     }
 
     private func status() async throws -> FleetStatus.Result {
         let nodes = try await nodes()
         let counts = try await attempt { () throws(FleetError) in try await self.counts() }
-        let standing = standing()
+        let nodeStatus = nodeStatus()
         var result = FleetStatus.Result()
-        result.fleet = standing.fleet
+        result.fleet = nodeStatus.fleet
         result.node = configuration.node
         result.version = XferVersion.current
         result.schema = FleetSchema.known
-        result.daemon = standing.daemonProblem == nil
-        result.daemonProblem = standing.daemonProblem
+        result.daemon = nodeStatus.daemonProblem == nil
+        result.daemonProblem = nodeStatus.daemonProblem
         result.nodes = nodes.count
         result.live = nodes.count { $0.state.value == .live }
         result.counts = counts

@@ -17,6 +17,9 @@ extension FleetFace {
                 return try await add(params.tasks, at: place, FleetCaller(context.caller)) { "tasks[\($0)]." }
             },
             Handler(TaskGet.self) { params, context in
+                guard params.secrets != true else {
+                    throw Self.unsupported("secrets", "a fleet stores no secrets of its tasks")
+                }
                 let found = try await task(params.id, for: FleetCaller(context.caller))
                 return TaskGet.Result(task: record(found, params.fields ?? .all))
             },
@@ -33,7 +36,7 @@ extension FleetFace {
                 guard params.files != true else {
                     throw RPCFailure(
                         .invalidParams,
-                        "files: files of a fleet's tasks lie on their nodes and are not deleted from here",
+                        "files: the files of a fleet's tasks are on their nodes and are not deleted from here",
                         data: ErrorData(reason: "not_in_fleet", path: "files", expected: "the field left out"))
                 }
                 return try await apply(.remove, to: params.selection, FleetCaller(context.caller))
@@ -66,7 +69,7 @@ extension FleetFace {
         return try await insert(admitted, caller, path: path)
     }
 
-    /// Notes what policies and profiles that tasks name are on this node.
+    /// Records the definitions on this node of the policies and profiles of the tasks.
     func addNamedSettings(
         of tasks: [NewTask], to admitted: inout [FleetNewTask], path: (Int) -> String
     ) async throws {
@@ -88,7 +91,7 @@ extension FleetFace {
             found = try await daemon.digests(of: setting)
         } catch {
             throw RPCFailure(
-                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be asked: \(error)",
+                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be reached: \(error)",
                 data: ErrorData(reason: "daemon_unavailable", path: path))
         }
         guard let found else {
@@ -123,8 +126,8 @@ extension FleetFace {
         return TaskAdd.Many(ids: ids, existing: existing)
     }
 
-    /// Refuses tasks beyond the caller's number of unfinished ones. Nodes that add at the same moment may exceed it by
-    /// what each adds.
+    /// Refuses tasks beyond the caller's number of unfinished ones. Simultaneous adds on several nodes may exceed it by
+    /// their own numbers.
     private func requireRoom(for count: Int, _ caller: FleetCaller) async throws {
         guard let maxTasks = caller.maxTasks else { return }
         var filter = FleetTaskFilter()
@@ -259,7 +262,7 @@ extension FleetFace {
         let bytes = try await attempt { () throws(FleetError) in try await database.tasks.result(found.id) }
         guard let bytes else {
             throw RPCFailure(
-                .notFound, "the fleet keeps no result of task \(params.id): it may lie on node \(found.node ?? "?")",
+                .notFound, "the fleet keeps no result of task \(params.id): it may be on node \(found.node ?? "?")",
                 data: ErrorData(reason: "no_result", path: "id", taskID: params.id))
         }
         let start = min(Int(clamping: params.offset), bytes.count)

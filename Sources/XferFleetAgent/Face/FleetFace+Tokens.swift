@@ -6,7 +6,7 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// `token.*` of the fleet: a token is good at every node that listens.
+/// `token.*` of the fleet: a token is valid at every node that listens.
 extension FleetFace {
     var tokenHandlers: [Handler] {
         [
@@ -23,7 +23,7 @@ extension FleetFace {
                 try TokenHandlers.requireSocket(context)
                 guard
                     let id = try await attempt({ () throws(FleetError) in try await database.tokens.revoke(params.name)
-                        })
+                    })
                 else { throw ManagerError.tokenNotFound(params.name) }
                 tokens.remove(id)
                 return Done()

@@ -13,16 +13,16 @@ import XferSystem
 struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
-    /// The node's xferd, for what tasks name.
+    /// The node's xferd, for tasks' named settings.
     let daemon: LocalDaemon
-    let changes: Doorbells
+    let changes: WakeSignals
     let tokens: FleetTokens
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
     /// A copy of the node's state.
-    let standing: @Sendable () -> NodeStanding
-    /// Lets the node look for work now.
+    let nodeStatus: @Sendable () -> NodeStatus
+    /// Wakes the node to check for work.
     let ring: @Sendable () -> Void
 
     var admission: FleetAdmission { FleetAdmission(node: configuration.node) }
@@ -53,7 +53,7 @@ struct FleetFace: Sendable {
         }
     }
 
-    /// After something was committed here.
+    /// Notifies the agents after a commit here.
     func changed() {
         changes.ring()
         ring()
@@ -95,7 +95,7 @@ struct FleetFace: Sendable {
     }
 
     func record(_ task: FleetTask, _ columns: TaskColumns?) -> TaskRecord {
-        records.record(task, standing()).selecting(columns ?? .listing)
+        records.record(task, nodeStatus()).selecting(columns ?? .listing)
     }
 }
 

@@ -27,12 +27,12 @@ struct FleetMetrics: Sendable {
     }
 
     func text() async -> String {
-        let standing = face.standing()
-        var families = own(standing)
+        let nodeStatus = face.nodeStatus()
+        var families = own(nodeStatus)
         do {
             families += fleet(
                 try await face.database.tasks.queueFigures(), try await face.database.tasks.counts(FleetTaskFilter()))
-            families += nodes(try await face.database.nodes.list(), standing.observer)
+            families += nodes(try await face.database.nodes.list(), nodeStatus.observer)
             families += lanes(try await face.database.tasks.lanes(limit: Self.lanes))
         } catch {
             // The gauge of the database's reachability says why they are missing.
@@ -40,27 +40,29 @@ struct FleetMetrics: Sendable {
         return families.map(\.text).joined()
     }
 
-    private func own(_ standing: NodeStanding) -> [Family] {
+    private func own(_ nodeStatus: NodeStatus) -> [Family] {
         func single(_ name: String, _ type: String, _ help: String, _ value: Double) -> Family {
             Family(name: name, type: type, help: help, lines: [([], value)])
         }
         return [
             single(
                 "xfer_fleet_database_up", "gauge", "1 if the fleet's database answered last time.",
-                standing.databaseProblem == nil ? 1 : 0),
+                nodeStatus.databaseProblem == nil ? 1 : 0),
             single(
                 "xfer_fleet_daemon_up", "gauge", "1 if the node's xferd answered last time.",
-                standing.daemonProblem == nil ? 1 : 0),
-            single("xfer_fleet_held", "gauge", "Tasks of the fleet that this node holds.", Double(standing.held)),
+                nodeStatus.daemonProblem == nil ? 1 : 0),
+            single(
+                "xfer_fleet_held", "gauge", "Tasks of the fleet that this node has claimed.", Double(nodeStatus.claimed)
+            ),
             single(
                 "xfer_fleet_claims_total", "counter", "Tasks that this node has claimed since its agent started.",
-                Double(standing.claims)),
+                Double(nodeStatus.claims)),
             single(
                 "xfer_fleet_ends_total", "counter", "Ends that this node has reported since its agent started.",
-                Double(standing.ends)),
+                Double(nodeStatus.ends)),
             single(
                 "xfer_fleet_lost_total", "counter", "Claims of this node that were void when it reported.",
-                Double(standing.lost)),
+                Double(nodeStatus.lost)),
         ]
     }
 
@@ -72,7 +74,7 @@ struct FleetMetrics: Sendable {
             help: "Age of the oldest queued task by the database's clock; 0 without one.")
         oldest.lines = [([], figures.oldestQueued ?? 0)]
         var unserved = Family(
-            name: "xfer_fleet_unserved", type: "gauge", help: "Queued tasks whose place no node serves now.")
+            name: "xfer_fleet_unserved", type: "gauge", help: "Queued tasks without an available node for their place.")
         unserved.lines = [([], Double(figures.withoutNode))]
         var events = Family(name: "xfer_fleet_events_total", type: "counter", help: "Number of the newest event.")
         events.lines = [([], Double(figures.newestEvent))]
@@ -82,10 +84,10 @@ struct FleetMetrics: Sendable {
     private func nodes(_ rows: [FleetNodeRow], _ observer: BeatObserver) -> [Family] {
         let now = Clocks.monotonic()
         var beats = Family(name: "xfer_fleet_node_beats_total", type: "counter", help: "Beats of a node.")
-        var leases = Family(name: "xfer_fleet_node_leases", type: "gauge", help: "Tasks that a node holds.")
+        var leases = Family(name: "xfer_fleet_node_leases", type: "gauge", help: "Tasks that a node has claimed.")
         var live = Family(
-            name: "xfer_fleet_node_live", type: "gauge", help: "1 if this node saw the node's beat change lately.")
-        var draining = Family(name: "xfer_fleet_node_draining", type: "gauge", help: "1 if a node takes no new tasks.")
+            name: "xfer_fleet_node_live", type: "gauge", help: "1 if this node has seen a recent beat of the node.")
+        var draining = Family(name: "xfer_fleet_node_draining", type: "gauge", help: "1 if a node claims no new tasks.")
         for row in rows {
             let labels = [("node", row.description.name)]
             beats.lines.append((labels, Double(row.beat)))

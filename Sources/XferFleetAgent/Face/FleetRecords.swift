@@ -33,7 +33,7 @@ struct FleetRecords: Sendable {
         "parse", "meta", "window", "deadline",
     ]
 
-    func record(_ task: FleetTask, _ standing: NodeStanding) -> TaskRecord {
+    func record(_ task: FleetTask, _ nodeStatus: NodeStatus) -> TaskRecord {
         var fields = JSONObject()
         let specification = task.spec.flatMap { try? JSONValue(parsing: $0.utf8) }
         for name in Self.shared { fields[name] = specification?[name] }
@@ -56,19 +56,19 @@ struct FleetRecords: Sendable {
         if let received = task.received, !task.state.isEnd {
             record.progress = ProgressRecord(received: received, total: task.total)
         }
-        record.wait = wait(task, standing)
+        record.wait = wait(task, nodeStatus)
         return record
     }
 
     /// The reason for which the task waits.
-    private func wait(_ task: FleetTask, _ standing: NodeStanding) -> WaitRecord? {
+    private func wait(_ task: FleetTask, _ nodeStatus: NodeStatus) -> WaitRecord? {
         var wait = WaitRecord()
         switch task.state {
         case .delayed:
             wait.reason = OpenEnum(.schedule)
             wait.until = task.notBefore
         case .queued:
-            let serving = standing.nodes.filter { $0.serves(task.place) }
+            let serving = nodeStatus.nodes.filter { $0.serves(task.place) }
             let able = serving.filter { !$0.isDown && !$0.isDraining }
             let refusals = task.refusals.filter { refusal in able.contains { $0.id == refusal.node } }
             guard refusals.count == able.count else { return nil }
@@ -83,7 +83,7 @@ struct FleetRecords: Sendable {
 
     // MARK: Events
 
-    /// The type under which clients know what happened.
+    /// The type of the event for clients.
     private static func type(_ event: FleetEvent, _ detail: JSONValue) -> EventName {
         switch (event.kind, ending(detail)) {
         case (.ended, .completed): .durable(.taskCompleted)
@@ -120,7 +120,7 @@ struct FleetRecords: Sendable {
         return (try? EventMessage(lenient: .object(fields))) ?? EventMessage(overflowAfter: event.seq, at: event.at)
     }
 
-    /// The fields that the type has in `xferd`, from what the fleet keeps.
+    /// The fields of the type in `xferd`, from the fleet's stored details.
     private static func content(_ type: EventName, _ detail: JSONValue) -> JSONObject {
         guard var object = detail.objectValue else { return JSONObject() }
         object["detail"] = nil

@@ -5,7 +5,7 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// The fleet's tokens on this node: what the gateway recognises clients by.
+/// The fleet's tokens on this node, by which the gateway recognises clients.
 ///
 /// They are read again with every beat, so that a token that was revoked at another node is refused here, too.
 struct FleetTokens: Sendable {
@@ -18,13 +18,13 @@ struct FleetTokens: Sendable {
         remote = RemoteTokens(registry, clock: Clocks.wall)
     }
 
-    /// - Throws: `FleetError`; the tokens of the last reading are good until the next.
+    /// - Throws: `FleetError`; the tokens of the last reading stay valid until the next.
     func refresh() async throws(FleetError) {
         registry.replaceAll(try await database.tokens.list().compactMap { Self.stored($0) })
         remote.learnNew()
     }
 
-    /// A token that was made here is good at once.
+    /// Adds a token that was created here, so that it is valid at once.
     func insert(_ token: FleetToken) {
         guard let stored = Self.stored(token) else { return }
         remote.learn(stored.token.owner)

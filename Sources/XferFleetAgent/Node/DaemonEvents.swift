@@ -16,7 +16,7 @@ final class DaemonEvents: NodePart, Sendable {
 
     var isConnected: Bool { state.withLockedValue { $0.isConnected } }
 
-    /// Returns whether there may be events that were not read, and counts them as read.
+    /// Returns true if there may be events that were not read, and counts them as read.
     func takePending() -> Bool {
         state.withLockedValue { state in
             defer { state.isPending = false }
@@ -39,6 +39,6 @@ final class DaemonEvents: NodePart, Sendable {
 
     private func note(isConnected: Bool) {
         state.withLockedValue { $0 = State(isConnected: isConnected, isPending: true) }
-        bell.ring()
+        wakeSignal.ring()
     }
 }

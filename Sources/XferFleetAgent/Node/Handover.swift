@@ -4,8 +4,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// A claimed task in the form in which the node's daemon takes it, and what the daemon says of it in the form in which
-/// the fleet keeps it.
+/// Converts a claimed task to the form of the node's daemon, and the daemon's record of it to the form of the fleet.
 enum Handover {
     /// The parameters of the daemon's `task.add`; nil if the stored text is not a task's.
     static func newTask(_ claim: FleetClaim, fleet: String, _ storages: StorageMounts) -> NewTask? {
@@ -15,7 +14,7 @@ enum Handover {
             fields[name] = value == .null ? nil : value
         }
         fields["owner"] = .string(claim.owner)
-        fields["client_key"] = .string(FleetTaskKey(fleet: fleet, task: claim.hold.task.rawValue).description)
+        fields["client_key"] = .string(FleetTaskKey(fleet: fleet, task: claim.claimKey.task.rawValue).description)
         fields["priority"] = claim.priority.wire
         // The list of failed URLs is the node's own: a task that is tried again in the fleet is a new one here.
         fields["retry_failed"] = true

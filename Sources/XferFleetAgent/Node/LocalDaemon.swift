@@ -9,7 +9,7 @@ import XferProtocol
 struct LocalDaemon: Sendable {
     let client: TransferClient
 
-    /// The lease under which tasks run that other nodes may take over.
+    /// The lease of tasks that other nodes may take over.
     static let lease = "fleet"
     /// Tasks in one call.
     static let chunk = 500
@@ -25,13 +25,13 @@ struct LocalDaemon: Sendable {
 
     func status() async throws -> DaemonStatus.Result { try await client.call(DaemonStatus.self) }
 
-    /// Lets the tasks of the fleet run until then.
+    /// Allows the fleet's tasks to run until then.
     func renew(until end: MonotonicInstant) async throws {
         let seconds = max(0, Double(end.nanoseconds) / 1e9)
         _ = try await client.call(LeaseRenew.self, LeaseRenew.Params(name: Self.lease, until: seconds))
     }
 
-    /// Bounds all transfers of the node; nil goes back to the node's own limits.
+    /// Limits all transfers of the node; nil restores the node's own limits.
     func setRates(receive: Int64?, send: Int64?) async throws {
         var params = QueueSetLimits.Params()
         params.maxReceiveRate = receive.map(Patch.set) ?? .clear
@@ -101,7 +101,7 @@ struct LocalDaemon: Sendable {
         }
     }
 
-    /// Events that concern whether a task has ended or is staged, after one; nil if some of them are not kept any more.
+    /// Events about ended or staged tasks, after one number; nil if some of them are no longer stored.
     func ends(since seq: Int64) async throws -> EventsSince.Page? {
         var params = EventsSince.Params(seq: seq)
         params.types = OneOrMany(Self.endings)

@@ -40,7 +40,7 @@ struct NamedSettings: Hashable, Sendable {
     /// The member of the specification that contains them; no field of a task has this name.
     static let member = "fleet_named"
 
-    /// By the task's field, then by the setting's.
+    /// The digests by the task's field, then by the setting's.
     var digests: [String: [String: String]] = [:]
 
     init() {}

@@ -21,11 +21,11 @@ extension NodeAgent {
     /// A node without trouble sleeps until something rings: threads of the database's send the next beat, and look
     /// whether there is something to do when another agent announces it. Else a round follows after the interval.
     ///
-    /// - Returns: whether there may be something to do besides a beat.
+    /// - Returns: true if there may be something to do besides a beat.
     func rest() async -> Bool {
         guard let registration, let lastBeatAt = beats.lastBeatAt, isAtEase else {
             endWatch()
-            await bell.wait(atMost: configuration.interval)
+            await wakeSignal.wait(atMost: configuration.interval)
             return true
         }
         watch(registration)
@@ -34,14 +34,14 @@ extension NodeAgent {
         let dueAt = now.advanced(by: left)
         let isBeating = beats.mayBeat(at: dueAt, isFree: isFree)
         if isBeating {
-            database.nodes.beat(registration, after: left) { [answered = beats.answered, bell] answer in
+            database.nodes.beat(registration, after: left) { [answered = beats.answered, wakeSignal] answer in
                 answered.withLockedValue {
                     $0 = NodeBeats.AnsweredBeat(of: registration, sentAt: dueAt, answer: answer)
                 }
-                bell.nudge()
+                wakeSignal.nudge()
             }
         }
-        let isRung = await bell.wait(atMost: isBeating ? nil : configuration.interval)
+        let isRung = await wakeSignal.wait(atMost: isBeating ? nil : configuration.interval)
         database.nodes.cancelBeat()
         if isRung { endWatch() }
         return isRung
@@ -52,7 +52,8 @@ extension NodeAgent {
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring()
+        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in
+            wakeSignal.ring()
         }
     }
 
@@ -62,9 +63,9 @@ extension NodeAgent {
         database.nodes.endWatch()
     }
 
-    /// True if nothing waits for another try.
+    /// True if nothing waits for another attempt.
     private var isAtEase: Bool {
-        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
+        nodeStatus.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
             && events.isConnected && work.isSettled
     }
 }

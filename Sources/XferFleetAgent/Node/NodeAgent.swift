@@ -61,7 +61,7 @@ actor NodeAgent: NodePart {
         }
     }
 
-    /// - Parameter isRung: whether there may be something to do besides a beat.
+    /// - Parameter isRung: true if there may be something to do besides a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {
@@ -72,11 +72,11 @@ actor NodeAgent: NodePart {
         let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
         if isRung || hasWork {
-            try await work.carryOutWishes(registration)
+            try await work.carryOutRequests(registration)
             try await beats.renewLease()
             try await work.claim(registration)
         }
-        if events.takePending() || work.held.count > 0 {
+        if events.takePending() || work.claimed.count > 0 {
             while try await work.collectEnds(registration) { try await work.report(registration) }
         }
         try await work.publishStaged(registration)
@@ -98,12 +98,12 @@ actor NodeAgent: NodePart {
         beats.lastBeatAt = sentAt
         if mountedStorages() != registeredStorages {
             // Without beats there was no look, as while the database was away.
-            await storages.firstLook(atMost: rules.beatInterval)
+            await storages.firstCheck(atMost: rules.beatInterval)
         }
         guard mountedStorages() == registeredStorages else {
-            logger.notice("other shared storages are mounted than before: the node registers anew")
+            logger.notice("the mounted shared storages have changed: the node registers again")
             self.registration = nil
-            bell.ring()
+            wakeSignal.ring()
             return false
         }
         storages.look()
@@ -113,7 +113,7 @@ actor NodeAgent: NodePart {
         try await tokens?.refresh()
         try await beats.tidy(sentAt, hasDue: answer.hasDue)
         let mayTakeMore = try await beats.forgetRefusals(registration, sentAt)
-        try await work.lookAtRunning(registration)
+        try await work.reportRunning(registration)
         return answer.hasWork || mayTakeMore
     }
 
@@ -130,14 +130,14 @@ actor NodeAgent: NodePart {
             let status = try await daemon.status()
             beats.lastAnswerAt = now
             if let storeID, storeID != status.storeID {
-                logger.warning("xferd has another database: the node registers anew")
+                logger.warning("xferd has another database: the node registers again")
                 beats.forgetDatabaseOfDaemon()
                 registration = nil
             }
             storeID = status.storeID
-            let wasAway = standing.withLockedValue { standing in
-                defer { standing.daemonProblem = nil }
-                return standing.daemonProblem != nil
+            let wasAway = nodeStatus.withLockedValue { nodeStatus in
+                defer { nodeStatus.daemonProblem = nil }
+                return nodeStatus.daemonProblem != nil
             }
             if wasAway {
                 beats.forgetDaemon()
@@ -153,20 +153,20 @@ actor NodeAgent: NodePart {
     private func onDaemonFailure(_ error: any Error) {
         guard !(error is CancellationError) else { return }
         let problem = "\(error)"
-        let isNew = standing.withLockedValue { standing in
-            defer { standing.daemonProblem = problem }
-            return standing.daemonProblem == nil
+        let isNew = nodeStatus.withLockedValue { nodeStatus in
+            defer { nodeStatus.daemonProblem = problem }
+            return nodeStatus.daemonProblem == nil
         }
         if isNew { logger.warning("the node's xferd cannot be used: \(problem)") }
     }
 
     // MARK: The fleet
 
-    /// Registers, and compares what the fleet says that the node holds with what the daemon has.
+    /// Registers, and compares the fleet's list of the node's tasks with the daemon's tasks.
     private func join() async throws {
         guard let storeID else { return }
         let fleet = configuration.fleet
-        await storages.firstLook(atMost: rules.beatInterval)
+        await storages.firstCheck(atMost: rules.beatInterval)
         registeredStorages = mountedStorages()
         let description = FleetNodeDescription(
             name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots,
@@ -174,15 +174,15 @@ actor NodeAgent: NodePart {
             version: XferVersion.current)
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
-        standing.withLockedValue { $0.fleet = registration.fleet }
+        nodeStatus.withLockedValue { $0.fleet = registration.fleet }
         try await work.reconcile(registration)
         self.registration = registration
-        beats.startAnew()
+        beats.restart()
         logger.notice(
             "the node is in the fleet",
             metadata: [
                 "node": "\(registration.name)", "incarnation": "\(registration.incarnation)",
-                "holds": "\(work.held.count)",
+                "holds": "\(work.claimed.count)",
             ])
     }
 
@@ -209,7 +209,7 @@ actor NodeAgent: NodePart {
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
             logger.notice(
-                "waiting whether the node of this name with another store is gone", metadata: ["node": "\(node)"])
+                "waiting for the end of the node of this name with another store", metadata: ["node": "\(node)"])
         }
         rival = beat
         beats.observer.observe([node: beat], at: now)
@@ -218,7 +218,7 @@ actor NodeAgent: NodePart {
             return
         }
         rival = nil
-        beats.observer.startAnew()
+        beats.observer.restart()
     }
 
     /// A beat hit no row.
@@ -226,18 +226,18 @@ actor NodeAgent: NodePart {
         self.registration = nil
         let row = try await database.nodes.list().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
-        logger.warning("the fleet called this node down or forgot it: it registers anew")
+        logger.warning("the fleet considered this node down or removed it: it registers again")
     }
 
     private func onDatabaseAnswer() {
-        let wasAway = standing.withLockedValue { standing in
-            defer { standing.databaseProblem = nil }
-            return standing.databaseProblem != nil
+        let wasAway = nodeStatus.withLockedValue { nodeStatus in
+            defer { nodeStatus.databaseProblem = nil }
+            return nodeStatus.databaseProblem != nil
         }
         if wasAway { logger.notice("the fleet's database answers") }
     }
 
-    /// - Throws: what another round cannot mend.
+    /// - Throws: errors that another round cannot repair.
     private func onDatabaseFailure(_ error: FleetError) async throws(FleetError) {
         switch error {
         case .superseded(let node):
@@ -250,11 +250,11 @@ actor NodeAgent: NodePart {
             }
         case .newerSchema, .olderSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
         default:
-            beats.observer.startAnew()
+            beats.observer.restart()
             let problem = "\(error)"
-            let isNew = standing.withLockedValue { standing in
-                defer { standing.databaseProblem = problem }
-                return standing.databaseProblem == nil
+            let isNew = nodeStatus.withLockedValue { nodeStatus in
+                defer { nodeStatus.databaseProblem = problem }
+                return nodeStatus.databaseProblem == nil
             }
             if isNew { logger.warning("the fleet's database cannot be used: \(problem)") }
         }
@@ -262,14 +262,14 @@ actor NodeAgent: NodePart {
 }
 
 /// The known state of the node, for handlers and metrics.
-struct NodeStanding: Sendable {
+struct NodeStatus: Sendable {
     var fleet = ""
     var databaseProblem: String?
-    var daemonProblem: String? = "it was not asked yet"
+    var daemonProblem: String? = "it was not called yet"
     var isDraining = false
     var nodes: [FleetNodeRow] = []
     var observer = BeatObserver()
-    var held = 0
+    var claimed = 0
     var claims: Int64 = 0
     var ends: Int64 = 0
     var lost: Int64 = 0

@@ -41,7 +41,7 @@ final class NodeBeats: NodePart {
     func forgetDatabaseOfDaemon() { appliedRates = nil }
 
     /// A new registration beats at once.
-    func startAnew() { (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil) }
+    func restart() { (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil) }
 
     // MARK: Beats
 
@@ -85,7 +85,7 @@ final class NodeBeats: NodePart {
                 others.map { ($0.description.name, BeatObserver.Beat(incarnation: $0.incarnation, count: $0.beat)) }
             ) { first, _ in first }, at: now)
         let isDraining = nodes.first { $0.id == registration.node }?.isDraining
-        standing.withLockedValue {
+        nodeStatus.withLockedValue {
             ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining ?? $0.isDraining)
         }
         let dead = Set(observer.dead(rules, own: registration.name, at: now))
@@ -112,7 +112,7 @@ final class NodeBeats: NodePart {
         appliedRates = rates
     }
 
-    /// Returns whether there were any.
+    /// Returns true if there were any.
     func forgetRefusals(_ registration: FleetRegistration, _ now: MonotonicInstant) async throws -> Bool {
         guard forgotRefusalsAt.map({ $0.duration(to: now) >= rules.refusalLength }) ?? true else { return false }
         let hadSome = try await database.nodes.forgetRefusals(registration)

@@ -9,17 +9,17 @@ struct NodeContext: Sendable {
     let database: FleetDatabase
     let daemon: LocalDaemon
     /// Rings for clients that wait for a change in the fleet.
-    let changes: Doorbells
+    let changes: WakeSignals
     let logger: Logger
     let storages: StorageMounts
     let announcer: Announcer
     /// Wakes the agent.
-    let bell = Doorbell()
+    let wakeSignal = WakeSignal()
     /// The node's state for handlers and metrics.
-    let standing = NIOLockedValueBox(NodeStanding())
+    let nodeStatus = NIOLockedValueBox(NodeStatus())
 
     init(
-        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
+        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: WakeSignals,
         logger: Logger
     ) {
         self.configuration = configuration
@@ -42,12 +42,12 @@ extension NodePart {
     var rules: LeaseRules { context.configuration.rules }
     var database: FleetDatabase { context.database }
     var daemon: LocalDaemon { context.daemon }
-    var changes: Doorbells { context.changes }
+    var changes: WakeSignals { context.changes }
     var logger: Logger { context.logger }
     var storages: StorageMounts { context.storages }
     var announcer: Announcer { context.announcer }
-    var bell: Doorbell { context.bell }
-    var standing: NIOLockedValueBox<NodeStanding> { context.standing }
+    var wakeSignal: WakeSignal { context.wakeSignal }
+    var nodeStatus: NIOLockedValueBox<NodeStatus> { context.nodeStatus }
     /// True if the daemon answered its last call.
-    var isDaemonWell: Bool { standing.withLockedValue { $0.daemonProblem == nil } }
+    var isDaemonWell: Bool { nodeStatus.withLockedValue { $0.daemonProblem == nil } }
 }

@@ -19,23 +19,23 @@ extension NodeWork {
         let claims = try await database.leases.claim(registration, want: want, cursor: &place)
         claimCursor = place
         guard !claims.isEmpty else { return }
-        standing.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
+        nodeStatus.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
         unadded = claims
         try await handOver(registration)
-        bell.ring()
+        wakeSignal.ring()
     }
 
     /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
     private func handOver(_ registration: FleetRegistration) async throws {
         try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
-        let once = unadded.filter { !$0.isRepeatable }.map(\.hold)
+        let once = unadded.filter { !$0.isRepeatable }.map(\.claimKey)
         let void = once.isEmpty ? [] : Set(try await database.leases.begin(registration, once))
-        unadded.removeAll { void.contains($0.hold.task) }
+        unadded.removeAll { void.contains($0.claimKey.task) }
         let byOwner = Dictionary(grouping: unadded, by: \.owner)
         for (_, claims) in byOwner.sorted(by: { $0.key < $1.key }) {
             try await add(claims, registration)
-            let added = Set(claims.map(\.hold))
-            unadded.removeAll { added.contains($0.hold) }
+            let added = Set(claims.map(\.claimKey))
+            unadded.removeAll { added.contains($0.claimKey) }
         }
     }
 
@@ -47,7 +47,7 @@ extension NodeWork {
                 continue
             }
             if let storage = claim.place.storage, storages.paths[storage] == nil {
-                outbox.release(claim.hold, .decline, reason: "node \(configuration.node) has no storage \(storage)")
+                outbox.release(claim.claimKey, .decline, reason: "node \(configuration.node) has no storage \(storage)")
             } else if let task = Handover.newTask(claim, fleet: registration.fleet, storages) {
                 tasks.append((claim, task))
             } else {
@@ -83,7 +83,7 @@ extension NodeWork {
             }
             return refuse(tasks[0].claim, failure)
         }
-        for (entry, id) in zip(tasks, added.ids) { held.insert(entry.claim.hold, as: id) }
+        for (entry, id) in zip(tasks, added.ids) { claimed.insert(entry.claim.claimKey, as: id) }
         try await meetAgain(added.existing.compactMap { added.ids.indices.contains($0) ? added.ids[$0] : nil }, tasks)
     }
 
@@ -112,10 +112,12 @@ extension NodeWork {
             case .report: ended.append(id)
             case .remove:
                 try await isPartGone ? daemon.discard([id]) : daemon.remove([id])
-                guard let hold = held.remove(id), let again = tasks.first(where: { $0.claim.hold == hold }) else {
+                guard let claimKey = claimed.remove(id),
+                    let again = tasks.first(where: { $0.claim.claimKey == claimKey })
+                else {
                     continue
                 }
-                if let fresh = try await daemon.add([again.task]).ids.first { held.insert(hold, as: fresh) }
+                if let fresh = try await daemon.add([again.task]).ids.first { claimed.insert(claimKey, as: fresh) }
             default:
                 if state == .paused { try await daemon.client.resume(TaskSelection(ids: [id])) }
                 if state == .staged { staged[id] = 0 }
@@ -129,13 +131,14 @@ extension NodeWork {
         let isOfThisNode =
             [.permissionDenied, .rejectedByPolicy].contains(failure.knownCode) || failure.data?.path == "owner"
         if isOfThisNode, !claim.place.isPinned {
-            outbox.release(claim.hold, .decline, reason: "node \(configuration.node): \(failure.message)")
+            outbox.release(claim.claimKey, .decline, reason: "node \(configuration.node): \(failure.message)")
         } else {
             outbox.end(
-                claim.hold, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
+                claim.claimKey, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
                 removing: nil)
         }
-        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.hold.task)"])
+        logger.notice(
+            "xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
     }
 }
 

@@ -18,26 +18,26 @@ extension NodeWork {
         let records = try await daemon.tasks(ids, fields: Handover.stagedFields)
         var permits: [TaskID: FleetPermit] = [:]
         for id in ids {
-            guard let hold = held[id], let record = records[id], record.state?.value == .staged else {
+            guard let claimKey = claimed[id], let record = records[id], record.state?.value == .staged else {
                 staged[id] = nil
                 continue
             }
             // A hook's work would go on; hooks are not for tasks of a fleet.
             guard let file = record.stagedFile else { continue }
-            guard let permit = storages.permit(hold, file) else {
-                try await giveBack(id, hold, reason: "\(file.path) is on no shared storage of the node")
+            guard let permit = storages.permit(claimKey, file) else {
+                try await giveBack(id, claimKey, reason: "\(file.path) is on no shared storage of the node")
                 continue
             }
             permits[id] = permit
         }
         let lost = Set(try await database.permits.give(registration, permits.sorted { $0.key < $1.key }.map(\.value)))
         try await drop(lost.sorted(), registration)
-        for (id, permit) in permits.sorted(by: { $0.key < $1.key }) where !lost.contains(permit.hold.task) {
-            try await publish(id, permit.hold)
+        for (id, permit) in permits.sorted(by: { $0.key < $1.key }) where !lost.contains(permit.claimKey.task) {
+            try await publish(id, permit.claimKey)
         }
     }
 
-    private func publish(_ id: TaskID, _ hold: FleetHold) async throws {
+    private func publish(_ id: TaskID, _ claimKey: FleetClaimKey) async throws {
         do {
             try await daemon.commit([id])
             staged[id] = nil
@@ -46,37 +46,37 @@ extension NodeWork {
             let reason = failure.data.flatMap { FailureReason(rawValue: $0.reason) }
             logger.notice(
                 "xferd does not publish a task of the fleet: \(failure.message)",
-                metadata: ["task": "\(hold.task)", "tries": "\(tries)"])
+                metadata: ["task": "\(claimKey.task)", "tries": "\(tries)"])
             switch PermitRules.judge(reason, tries: tries) {
             case .wait: staged[id] = tries
             case .fail:
                 try await discard(id)
                 outbox.end(
-                    hold, .failed, detail: Handover.detail(failure, reason: reason, node: configuration.node),
+                    claimKey, .failed, detail: Handover.detail(failure, reason: reason, node: configuration.node),
                     result: nil, removing: nil)
-            case .decline: try await giveBack(id, hold, reason: failure.message)
+            case .decline: try await giveBack(id, claimKey, reason: failure.message)
             }
         }
     }
 
-    /// Lets other nodes have the task.
-    private func giveBack(_ id: TaskID, _ hold: FleetHold, reason: String) async throws {
+    /// Returns the task, so that other nodes can claim it.
+    private func giveBack(_ id: TaskID, _ claimKey: FleetClaimKey, reason: String) async throws {
         try await discard(id)
-        outbox.release(hold, .decline, reason: "node \(configuration.node): \(reason)")
+        outbox.release(claimKey, .decline, reason: "node \(configuration.node): \(reason)")
     }
 
     private func discard(_ id: TaskID) async throws {
-        held.remove(id)
+        claimed.remove(id)
         staged[id] = nil
         try await daemon.discard([id])
     }
 
     // MARK: After a takeover
 
-    /// Lets xferd finish what this node was permitted to publish before the fleet gave the tasks to others. To cancel
-    /// them in the middle would delete files that the fleet counts as published.
+    /// Lets xferd finish files that this node was permitted to publish before the fleet gave the tasks to others. To
+    /// cancel them in the middle would delete files that the fleet counts as published.
     ///
-    /// Where the next node has looked already, the part is gone from under its name, and xferd publishes nothing.
+    /// If the next node has checked already, the partial file no longer has its name, and xferd publishes nothing.
     func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws
     {
         guard !tasks.isEmpty else { return }
@@ -85,7 +85,7 @@ extension NodeWork {
         let records = try await daemon.tasks(tasks.map(\.local), fields: Handover.stagedFields)
         for (local, task) in tasks {
             guard let file = records[local]?.stagedFile,
-                permits.contains(where: { $0.hold.task == task && file.path.hasSuffix("/" + $0.part) })
+                permits.contains(where: { $0.claimKey.task == task && file.path.hasSuffix("/" + $0.part) })
             else { continue }
             do {
                 try await daemon.commit([local])
@@ -95,29 +95,29 @@ extension NodeWork {
         }
     }
 
-    /// Looks for what former claims of these tasks have published, before anything is transferred again.
+    /// Checks if former claims of these tasks have published files, before anything is transferred again.
     func settlePermits(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
-        let open = try await database.permits.open(claims.map(\.hold))
+        let open = try await database.permits.open(claims.map(\.claimKey))
         guard !open.isEmpty else { return }
-        var closed: [FleetHold] = []
+        var closed: [FleetClaimKey] = []
         for claim in claims {
-            let permits = open.filter { $0.permit.hold.task == claim.hold.task }
+            let permits = open.filter { $0.permit.claimKey.task == claim.claimKey.task }
             guard !permits.isEmpty else { continue }
             do {
-                if try await settle(claim, permits) { closed.append(claim.hold) }
+                if try await settle(claim, permits) { closed.append(claim.claimKey) }
             } catch {
-                outbox.release(claim.hold, .queue, reason: "node \(configuration.node): \(error)")
+                outbox.release(claim.claimKey, .queue, reason: "node \(configuration.node): \(error)")
                 logger.warning(
-                    "shared storage cannot be looked at: \(error)", metadata: ["task": "\(claim.hold.task)"])
+                    "shared storage cannot be read: \(error)", metadata: ["task": "\(claim.claimKey.task)"])
             }
         }
         let void = Set(try await database.permits.close(registration, closed))
         let kept = Set(closed.filter { !void.contains($0.task) })
-        let looked = Set(open.map(\.permit.hold.task))
-        unadded.removeAll { looked.contains($0.hold.task) && !kept.contains($0.hold) }
+        let looked = Set(open.map(\.permit.claimKey.task))
+        unadded.removeAll { looked.contains($0.claimKey.task) && !kept.contains($0.claimKey) }
     }
 
-    /// - Returns: whether the task is to be transferred.
+    /// - Returns: true if the task is to be transferred.
     private func settle(_ claim: FleetClaim, _ permits: [FleetOpenPermit]) async throws -> Bool {
         var found: (path: String, size: Int64)?
         for open in permits {
@@ -132,14 +132,14 @@ extension NodeWork {
             var record = TaskRecord()
             record.finalPath = found.path
             record.progress = ProgressRecord(received: found.size, total: found.size)
-            outbox.end(claim.hold, .completed, detail: Handover.detail(record), result: nil, removing: nil)
+            outbox.end(claim.claimKey, .completed, detail: Handover.detail(record), result: nil, removing: nil)
             logger.notice(
                 "a node that is down had published the file",
-                metadata: ["task": "\(claim.hold.task)", "path": "\(found.path)"])
+                metadata: ["task": "\(claim.claimKey.task)", "path": "\(found.path)"])
             return false
         case .transfer: return true
         case .end(let ending):
-            outbox.end(claim.hold, ending, detail: "{}", result: nil, removing: nil)
+            outbox.end(claim.claimKey, ending, detail: "{}", result: nil, removing: nil)
             return false
         }
     }

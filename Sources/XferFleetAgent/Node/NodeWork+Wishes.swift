@@ -9,11 +9,11 @@ import XferProtocol
 
 /// The execution of owners' and operators' requests for tasks that this node has claimed.
 extension NodeWork {
-    func carryOutWishes(_ registration: FleetRegistration) async throws {
+    func carryOutRequests(_ registration: FleetRegistration) async throws {
         for wish in try await database.leases.wishes(registration) {
             // The task is not in the daemon yet: the wish comes again with the next round.
-            if unadded.contains(where: { $0.hold == wish.hold }) { continue }
-            if let local = held.local(of: wish.hold) { try await carryOut(wish, on: local) }
+            if unadded.contains(where: { $0.claimKey == wish.claimKey }) { continue }
+            if let local = claimed.local(of: wish.claimKey) { try await carryOut(wish, on: local) }
             outbox.report.wishes.append(wish.id)
         }
     }
@@ -26,11 +26,11 @@ extension NodeWork {
         case .pause:
             // The bytes stay: if this node claims the task again, it goes on with them.
             guard try await hasStopped(try await daemon.client.pause(selection), local) else { return }
-            held.remove(local)
-            outbox.release(wish.hold, .paused)
+            claimed.remove(local)
+            outbox.release(wish.claimKey, .paused)
         case .move(let place):
             guard try await giveUp(local) else { return }
-            outbox.release(wish.hold, .move(place))
+            outbox.release(wish.claimKey, .move(place))
         case .priority(let priority): try await change(local, ["priority": priority.wire])
         case .limits(let text):
             guard let changes = try? JSONValue(parsing: text.utf8) else { return }
@@ -60,7 +60,7 @@ extension NodeWork {
         guard case .ids(let listed) = try await daemon.client.cancel(TaskSelection(ids: [local])),
             listed.changed.contains(local)
         else { return false }
-        held.remove(local)
+        claimed.remove(local)
         try await daemon.remove([local])
         return true
     }
@@ -68,22 +68,22 @@ extension NodeWork {
     // MARK: What runs
 
     /// Reports the progress of tasks. A node that drains returns tasks that have not begun.
-    func lookAtRunning(_ registration: FleetRegistration) async throws {
-        guard held.count > 0, isDaemonWell else { return }
-        let ids = Array(held.ids.prefix(1000))
+    func reportRunning(_ registration: FleetRegistration) async throws {
+        guard claimed.count > 0, isDaemonWell else { return }
+        let ids = Array(claimed.ids.prefix(1000))
         let fields = TaskColumns(["state", "progress", "attempts", "started_at"]) ?? .all
         var waiting: [TaskID] = []
         for (id, record) in try await daemon.tasks(ids, fields: fields) {
-            guard let hold = held[id] else { continue }
+            guard let claimKey = claimed[id] else { continue }
             let hasBegun = record.startedAt != nil || (record.attempts ?? 0) > 0
             if isDraining, !hasBegun, [.queued, .waiting].contains(record.state?.value) { waiting.append(id) }
             guard record.state?.value == .running, let progress = record.progress else { continue }
             outbox.report.progress.append(
-                FleetProgress(hold: hold, received: max(0, progress.received), total: progress.total))
+                FleetProgress(claimKey: claimKey, received: max(0, progress.received), total: progress.total))
         }
         for id in waiting {
-            guard let hold = held[id], try await giveUp(id) else { continue }
-            outbox.release(hold, .queue, reason: "node \(configuration.node) drains")
+            guard let claimKey = claimed[id], try await giveUp(id) else { continue }
+            outbox.release(claimKey, .queue, reason: "node \(configuration.node) drains")
         }
     }
 }

@@ -10,11 +10,11 @@ import XferProtocol
 
 /// The fleet's tasks on this node: claims, the daemon's tasks, ends and reports.
 ///
-/// Claims are durable in the database, tasks and their ends in the daemon, so that a step which fails is repeated without
-/// harm.
+/// Claims are durable in the database, tasks and their ends in the daemon, so that a step which fails is repeated
+/// without harm.
 final class NodeWork: NodePart {
     let context: NodeContext
-    var held = HeldTasks()
+    var claimed = ClaimedTasks()
     /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
     var staged: [TaskID: Int] = [:]
     /// Claimed, and not yet in the daemon.
@@ -29,15 +29,15 @@ final class NodeWork: NodePart {
     init(_ context: NodeContext) { self.context = context }
 
     /// True if the node takes no new tasks.
-    var isDraining: Bool { standing.withLockedValue { $0.isDraining } }
+    var isDraining: Bool { nodeStatus.withLockedValue { $0.isDraining } }
     /// True if the node holds no task.
-    var isIdle: Bool { held.count == 0 && unadded.isEmpty }
-    /// True if nothing waits for another try.
+    var isIdle: Bool { claimed.count == 0 && unadded.isEmpty }
+    /// True if nothing waits for another attempt.
     var isSettled: Bool { unadded.isEmpty && staged.isEmpty && outbox.isEmpty }
     /// The number of tasks that the node would claim now.
     var want: Int {
         ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+            slots: configuration.fleet.slots, claimed: claimed.count, recentEnds: recentEnds, isDraining: isDraining)
     }
 
     // MARK: At the start
@@ -45,7 +45,7 @@ final class NodeWork: NodePart {
     /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed
     /// before.
     func reconcile(_ registration: FleetRegistration) async throws {
-        held.removeAll()
+        claimed.removeAll()
         staged = [:]
         unadded = []
         outbox = Outbox()
@@ -54,22 +54,22 @@ final class NodeWork: NodePart {
         let known = try await daemon.known(ofFleet: registration.fleet)
         let leases = try await database.leases.list(registration)
         let byTask = Dictionary(known.map { ($0.key.task, $0) }) { first, _ in first }
-        var absent: [FleetHold] = []
+        var absent: [FleetClaimKey] = []
         var ended: [TaskID] = []
         for lease in leases {
-            let local = byTask[lease.hold.task.rawValue]
+            let local = byTask[lease.claimKey.task.rawValue]
             switch ReconcileRules.step(isLeased: true, local: local?.state) {
-            case .giveBack: absent.append(lease.hold)
-            case .follow: if let local { follow(lease.hold, as: local.id, local.state) }
+            case .giveBack: absent.append(lease.claimKey)
+            case .follow: if let local { follow(lease.claimKey, as: local.id, local.state) }
             case .report:
                 if let local {
-                    held.insert(lease.hold, as: local.id)
+                    claimed.insert(lease.claimKey, as: local.id)
                     ended.append(local.id)
                 }
             default: break
             }
         }
-        let leased = Set(leases.map(\.hold.task.rawValue))
+        let leased = Set(leases.map(\.claimKey.task.rawValue))
         var over: [TaskID] = []
         var stagedOnes: [(local: TaskID, task: FleetTaskID)] = []
         for local in known where !leased.contains(local.key.task) {
@@ -89,8 +89,8 @@ final class NodeWork: NodePart {
         try await gather(ended)
     }
 
-    private func follow(_ hold: FleetHold, as local: TaskID, _ state: TaskState) {
-        held.insert(hold, as: local)
+    private func follow(_ claimKey: FleetClaimKey, as local: TaskID, _ state: TaskState) {
+        claimed.insert(claimKey, as: local)
         if state == .staged { staged[local] = 0 }
     }
 
@@ -98,14 +98,14 @@ final class NodeWork: NodePart {
 
     /// Puts a page of ends into the outbox.
     ///
-    /// - Returns: whether there are more.
+    /// - Returns: true if there are more.
     func collectEnds(_ registration: FleetRegistration) async throws -> Bool {
         guard let page = try await daemon.ends(since: cursor) else {
-            logger.warning("xferd does not keep all events any more: the node compares all its tasks")
+            logger.warning("xferd no longer has all events: the node compares all its tasks")
             try await reconcile(registration)
             return false
         }
-        let ended = page.events.compactMap(\.taskID).filter { held[$0] != nil }
+        let ended = page.events.compactMap(\.taskID).filter { claimed[$0] != nil }
         try await gather(Set(ended).sorted())
         // A page also ends after so many events of other types.
         let isShort = page.lastSeq.subtractingSaturated(cursor) >= Int64(clamping: PageBounds.usualScan)
@@ -118,11 +118,11 @@ final class NodeWork: NodePart {
         guard !ids.isEmpty else { return }
         let records = try await daemon.tasks(ids, fields: Handover.fetched)
         for id in ids {
-            guard let hold = held[id] else { continue }
+            guard let claimKey = claimed[id] else { continue }
             guard let record = records[id] else {
                 // An operator removed it, or the history was trimmed.
-                held.remove(id)
-                outbox.release(hold, .queue, reason: "removed from xferd of node \(configuration.node)")
+                claimed.remove(id)
+                outbox.release(claimKey, .queue, reason: "removed from xferd of node \(configuration.node)")
                 continue
             }
             if record.state?.value == .staged { staged[id] = staged[id] ?? 0 }
@@ -130,7 +130,7 @@ final class NodeWork: NodePart {
             staged[id] = nil
             let hasResult = ending == .completed && record.kind?.value.map { $0 != .download } == true
             let result = hasResult ? try await daemon.result(of: id) : nil
-            outbox.end(hold, ending, detail: Handover.detail(record), result: result, removing: id)
+            outbox.end(claimKey, ending, detail: Handover.detail(record), result: result, removing: id)
         }
     }
 
@@ -138,7 +138,7 @@ final class NodeWork: NodePart {
 
     /// Reports to the fleet, then removes ended tasks from the daemon.
     func report(_ registration: FleetRegistration) async throws {
-        standing.withLockedValue { $0.held = held.count }
+        nodeStatus.withLockedValue { $0.claimed = claimed.count }
         guard !outbox.isEmpty else { return }
         var message = outbox
         message.report.applied = cursor
@@ -146,30 +146,30 @@ final class NodeWork: NodePart {
         outbox = Outbox()
         recentEnds = message.report.ends.count
         let lost = Set(outcome.lost)
-        for hold in message.report.ends.map(\.hold) + message.report.releases.map(\.hold) {
-            if let local = held.local(of: hold) { held.remove(local) }
+        for claimKey in message.report.ends.map(\.claimKey) + message.report.releases.map(\.claimKey) {
+            if let local = claimed.local(of: claimKey) { claimed.remove(local) }
         }
         try await drop(outcome.lost, registration)
-        standing.withLockedValue {
-            $0.held = held.count
+        nodeStatus.withLockedValue {
+            $0.claimed = claimed.count
             $0.ends = $0.ends.addingSaturated(
-                Int64(clamping: message.report.ends.count { !lost.contains($0.hold.task) }))
+                Int64(clamping: message.report.ends.count { !lost.contains($0.claimKey.task) }))
             $0.lost = $0.lost.addingSaturated(Int64(clamping: outcome.lost.count))
         }
         changes.ring()
         if !message.report.releases.isEmpty { announcer.announce() }
-        if !message.report.ends.isEmpty { bell.ring() }
+        if !message.report.ends.isEmpty { wakeSignal.ring() }
         try await daemon.remove(message.removed)
     }
 
     /// Other nodes have these tasks now: they end here without a file.
     func drop(_ lost: [FleetTaskID], _ registration: FleetRegistration) async throws {
-        let gone = lost.compactMap { task in held.local(of: task).map { (local: $0, task: task) } }
+        let gone = lost.compactMap { task in claimed.local(of: task).map { (local: $0, task: task) } }
         guard !gone.isEmpty else { return }
         logger.warning("the fleet has given tasks to other nodes: \(gone.count) are dropped here")
         try await finishPermitted(gone.filter { staged[$0.local] != nil }, registration)
         for (local, _) in gone {
-            held.remove(local)
+            claimed.remove(local)
             staged[local] = nil
         }
         try await daemon.discard(gone.map(\.local))

@@ -13,20 +13,20 @@ struct Outbox: Sendable {
     }
 
     mutating func end(
-        _ hold: FleetHold, _ ending: FleetEnding, detail: String, result: [UInt8]?, removing local: TaskID?
+        _ claimKey: FleetClaimKey, _ ending: FleetEnding, detail: String, result: [UInt8]?, removing local: TaskID?
     ) {
-        guard !mentions(hold) else { return }
-        report.ends.append(FleetEnd(hold: hold, ending: ending, detail: detail, result: result))
+        guard !mentions(claimKey) else { return }
+        report.ends.append(FleetEnd(claimKey: claimKey, ending: ending, detail: detail, result: result))
         if let local { removed.append(local) }
     }
 
-    mutating func release(_ hold: FleetHold, _ next: FleetRelease.Next, reason: String = "") {
-        guard !mentions(hold) else { return }
-        report.releases.append(FleetRelease(hold: hold, next: next, reason: reason))
+    mutating func release(_ claimKey: FleetClaimKey, _ next: FleetRelease.Next, reason: String = "") {
+        guard !mentions(claimKey) else { return }
+        report.releases.append(FleetRelease(claimKey: claimKey, next: next, reason: reason))
     }
 
-    /// A claim is given back once.
-    private func mentions(_ hold: FleetHold) -> Bool {
-        report.ends.contains { $0.hold == hold } || report.releases.contains { $0.hold == hold }
+    /// True if the report contains the claim: a claim is returned once.
+    private func mentions(_ claimKey: FleetClaimKey) -> Bool {
+        report.ends.contains { $0.claimKey == claimKey } || report.releases.contains { $0.claimKey == claimKey }
     }
 }

@@ -6,22 +6,22 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// The shared storages of the configuration, and which of them are mounted now.
+/// The shared storages of the configuration, and those that are mounted now.
 ///
 /// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount
-/// whose server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
+/// whose server is away may block for ever, so the agent never waits for a check: it uses the last results.
 final class StorageMounts: Sendable {
     /// Lies in the storage's top directory; its first line is the storage's name.
     static let marker = ".xfer-storage"
-    /// Bytes of the marker that are read.
+    /// The number of bytes of the marker that are read.
     private static let markerLength = 256
 
     /// Absolute paths by name.
     let paths: [String: String]
     private let pools: [String: BlockingPool]
-    private let looks = NIOLockedValueBox<[String: Look]>([:])
+    private let checks = NIOLockedValueBox<[String: Check]>([:])
 
-    private struct Look {
+    private struct Check {
         var underWay: Task<Void, Never>?
         /// The time at which the marker was last present.
         var seenAt: MonotonicInstant?
@@ -35,14 +35,14 @@ final class StorageMounts: Sendable {
     }
 
     /// Looks for the markers, without waiting for mounts that do not answer.
-    func look() {
+    func check() {
         for (name, path) in paths {
             guard let pool = pools[name] else { continue }
-            looks.withLockedValue { all in
+            checks.withLockedValue { all in
                 guard all[name]?.underWay == nil else { return }
-                all[name, default: Look()].underWay = Task { [looks] in
+                all[name, default: Check()].underWay = Task { [checks] in
                     let isThere = await pool.run { Self.isMarked(path, name) }
-                    looks.withLockedValue { $0[name] = Look(seenAt: isThere ? Clocks.monotonic() : nil) }
+                    checks.withLockedValue { $0[name] = Check(seenAt: isThere ? Clocks.monotonic() : nil) }
                 }
             }
         }
@@ -50,22 +50,22 @@ final class StorageMounts: Sendable {
 
     /// The storages whose marker was seen within `age` before `now`.
     func mounted(within age: Duration, at now: MonotonicInstant) -> Set<String> {
-        looks.withLockedValue { looks in
-            Set(looks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
+        checks.withLockedValue { checks in
+            Set(checks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
         }
     }
 
     /// Waits for the first looks, at most so long: a node that starts knows its storages when it registers.
-    func firstLook(atMost time: Duration) async {
-        look()
-        let underWay = looks.withLockedValue { $0.values.compactMap(\.underWay) }
+    func firstCheck(atMost time: Duration) async {
+        check()
+        let underWay = checks.withLockedValue { $0.values.compactMap(\.underWay) }
         guard !underWay.isEmpty else { return }
-        let bell = Doorbell()
+        let wakeSignal = WakeSignal()
         Task {
-            for look in underWay { await look.value }
-            bell.ring()
+            for check in underWay { await check.value }
+            wakeSignal.ring()
         }
-        await bell.wait(atMost: time)
+        await wakeSignal.wait(atMost: time)
     }
 
     private static func isMarked(_ path: String, _ name: String) -> Bool {
@@ -86,13 +86,13 @@ final class StorageMounts: Sendable {
     }
 
     /// The permit for a staged file; nil if the file is not on shared storage.
-    func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
+    func permit(_ claimKey: FleetClaimKey, _ file: StagedFileRecord) -> FleetPermit? {
         guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
             return nil
         }
         guard let (storage, parts) = place(of: file.path), let part = parts.last else { return nil }
         return FleetPermit(
-            hold: hold, storage: storage, directory: parts.dropLast().joined(separator: "/"),
+            claimKey: claimKey, storage: storage, directory: parts.dropLast().joined(separator: "/"),
             part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
     }
 
@@ -132,7 +132,7 @@ final class StorageMounts: Sendable {
 
     /// Counts or removes the partial files that a store has in a directory of a storage.
     ///
-    /// - Throws: `FileError` or `StorageSilence`; nothing is known of the storage then.
+    /// - Throws: `FileError` or `StorageSilence`; then the state of the storage is unknown.
     func parts(ofStore store: String, in directory: String, on storage: String, isRemoving: Bool) async throws -> Int {
         guard let root = paths[storage], let pool = pools[storage], let path = path(of: directory, on: storage) else {
             throw FileError.missing(path: "storage:\(storage)")
@@ -160,13 +160,13 @@ final class StorageMounts: Sendable {
 
     // MARK: After a takeover
 
-    /// Removes the part of a former claim by its name, and looks whether its file was published.
+    /// Removes the partial file of a former claim by its name, and checks if its file was published.
     ///
-    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not
-    /// there afterwards does not appear later.
+    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is
+    /// missing afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
-    /// - Throws: `FileError`; nothing is known then, and it is to be tried again.
+    /// - Throws: `FileError`; then the result is unknown, and the call has to be repeated.
     func settle(_ permit: FleetPermit) async throws -> String? {
         guard let root = paths[permit.storage], let pool = pools[permit.storage],
             let directory = path(of: permit.directory, on: permit.storage)

@@ -6,7 +6,7 @@ import XferProtocol
 
 // Downloads by their GIDs.
 extension Aria2Client {
-    /// The download that the first parameter names, with what the keys need.
+    /// The download of the first parameter, with the columns for the keys.
     func download(_ params: Aria2Parameters, _ keys: Set<Aria2Status.Key>) async throws -> Aria2Status {
         try await download(try params.string(0), Aria2Status.Key.columns(for: keys))
     }
@@ -44,7 +44,7 @@ extension Aria2Client {
         }
     }
 
-    /// The only one whose GID begins so among the newest, so that a call reads no more than one page.
+    /// The only one of the newest downloads whose GID begins with this prefix. A call reads no more than one page.
     private func download(prefix: String, _ columns: Aria2Columns) async throws -> Aria2Status {
         var found: [TaskID] = []
         let all = try await list(filter(), .descending, .keys, limit: Int(clamping: Aria2Slice.maxCount))
@@ -104,10 +104,10 @@ extension Aria2Client {
     /// Queued tasks in the order of their starts, then waiting and paused ones, by id.
     func waiting(_ columns: Aria2Columns, limit: Int) async throws -> [TaskRecord] {
         let queued = try await list(filter([.queued]), .queue, columns, limit: limit)
-        let held = try await list(filter(Aria2State.held), .ascending, columns, limit: limit - queued.count)
+        let suspended = try await list(filter(Aria2State.suspended), .ascending, columns, limit: limit - queued.count)
         // A task that was started and stopped between the two calls is in both.
         let ids = Set(queued.map(\.id))
-        return queued + held.filter { !ids.contains($0.id) }
+        return queued + suspended.filter { !ids.contains($0.id) }
     }
 
     func tellStopped(_ params: Aria2Parameters) async throws -> JSONValue {

@@ -39,7 +39,7 @@ extension Aria2Client {
         try outcome.get()
     }
 
-    /// Exchanges the URI of a download. Mirrors stay as they were added.
+    /// Replaces the URI of a download. Mirrors stay unchanged.
     func changeUri(_ params: Aria2Parameters) async throws -> JSONValue {
         guard try params.integer(1) == 1 else { throw Aria2Fault("fileIndex is out of range") }
         let (removed, added) = (try params.strings(2), try params.strings(3))

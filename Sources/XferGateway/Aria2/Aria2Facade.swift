@@ -20,7 +20,7 @@ final class Aria2Facade: Sendable {
     let turns: BulkTurns
     let users: UserConnections
     let hidden = HiddenResults(since: Clocks.wall())
-    /// aria2 gives each run an identity, by which front-ends notice a restart.
+    /// The identity of this run, by which aria2's front-ends notice a restart.
     let sessionID: String
     private let refusals: RefusalRecorder
     private let logger: Logger
@@ -46,7 +46,7 @@ final class Aria2Facade: Sendable {
     /// The result of a call.
     struct Outcome: Sendable {
         var result: Result<JSONValue, Aria2Fault>
-        /// True if a token was wrong or missing: then the answer waits.
+        /// True if a token was wrong or missing: then the answer is delayed.
         var isUnauthorized = false
     }
 
@@ -123,7 +123,8 @@ final class Aria2Facade: Sendable {
         return Aria2Client(facade: self, connection: connection)
     }
 
-    /// Most names of options that are logged, and the longest of them: clients must not fill the journal.
+    /// The highest number of names of options that are logged, and the longest of them: clients must not fill the
+    /// journal.
     private static let maxReported = 300
     private static let maxNameBytes = 64
 

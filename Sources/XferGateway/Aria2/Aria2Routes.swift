@@ -9,7 +9,7 @@ extension Aria2Facade {
     static let xmlPath = "/aria2/rpc"
     /// Answered without `Authorization`, since the body may have a token.
     static let paths: Set<String> = [jsonPath, xmlPath]
-    /// Most bytes of a message, which is read before its tokens are known.
+    /// The highest number of bytes of a message, which is read before its tokens are known.
     static let maxMessageBytes = 256 << 10
 
     var routes: [HTTPRoute] {
@@ -93,6 +93,6 @@ extension Aria2Facade {
 extension Aria2Fault {
     /// The answer would be longer than messages may be.
     static func tooLong(_ limit: Int) -> Aria2Fault {
-        Aria2Fault("the answer is longer than \(limit) bytes: ask for fewer downloads or keys")
+        Aria2Fault("the answer is longer than \(limit) bytes: request fewer downloads or keys")
     }
 }

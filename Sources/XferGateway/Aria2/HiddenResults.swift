@@ -11,7 +11,8 @@ final class HiddenResults: Sendable {
     /// For each user the tasks that were hidden, each with its run's end: a retried one shows again.
     private let hidden = NIOLockedValueBox<[UInt32: [TaskID: Timestamp]]>([:])
 
-    /// Most results of a user that are remembered as hidden. Lists show the newest 1,000, so older ones do not matter.
+    /// The highest number of results of a user that are remembered as hidden. Lists show the newest 1,000, so older
+    /// ones do not matter.
     static let maxCount = 4000
 
     init(since start: Timestamp) { self.start = start }

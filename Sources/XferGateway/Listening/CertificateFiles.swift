@@ -14,7 +14,7 @@ import NIOCore
         private let files: ListenerConfiguration.TLS
         private let current: NIOLockedValueBox<NIOSSLContext>
 
-        /// - Throws: `GatewayError.certificate`, which names the file.
+        /// - Throws: `GatewayError.certificate`, which contains the file.
         init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
             self.files = files
             current = NIOLockedValueBox(try Self.context(files))
@@ -33,7 +33,7 @@ import NIOCore
 
         private static func context(_ files: ListenerConfiguration.TLS) throws(GatewayError) -> NIOSSLContext {
             let chain = try reading(files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
-            guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it holds no certificate") }
+            guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it contains no certificate") }
             let key = try reading(files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -62,7 +62,7 @@ import NIOCore
         }
     }
 #else
-    /// Stands in where the program was built without the trait `TLS`: no listener can have a certificate.
+    /// A replacement in programs that were built without the trait `TLS`: no listener can have a certificate.
     final class CertificateFiles: Sendable {
         init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
             throw .certificate(

@@ -13,7 +13,7 @@ struct ClientSeats<Key: Hashable, Address: Hashable> {
 
     private var members: Set<Key> = []
     /// The strangers of each address, the oldest first.
-    private var strangers: [Address: [Key]] = [:]
+    private var anonymous: [Address: [Key]] = [:]
     private var addresses: [Key: Address] = [:]
 
     init(capacity: Int) {
@@ -31,26 +31,26 @@ struct ClientSeats<Key: Hashable, Address: Hashable> {
 
     var count: Int { members.count + addresses.count }
 
-    func isStranger(_ key: Key) -> Bool { addresses[key] != nil }
+    func isAnonymous(_ key: Key) -> Bool { addresses[key] != nil }
 
     /// Adds a new connection.
     mutating func admit(_ key: Key, from address: Address) -> Admission {
         var victim: Key?
-        if let own = strangers[address], own.count >= sharePerAddress {
+        if let own = anonymous[address], own.count >= sharePerAddress {
             victim = own.first
         } else if addresses.count >= share || count >= capacity {
-            guard let largest = strangers.values.max(by: { $0.count < $1.count }) else { return .refused }
+            guard let largest = anonymous.values.max(by: { $0.count < $1.count }) else { return .refused }
             victim = largest.first
         }
         if let victim { remove(victim) }
-        strangers[address, default: []].append(key)
+        anonymous[address, default: []].append(key)
         addresses[key] = address
         return .admitted(replacing: victim)
     }
 
     /// A request of the connection was recognised by a token.
     mutating func recognise(_ key: Key) {
-        guard isStranger(key) else { return }
+        guard isAnonymous(key) else { return }
         remove(key)
         members.insert(key)
     }
@@ -58,8 +58,8 @@ struct ClientSeats<Key: Hashable, Address: Hashable> {
     mutating func remove(_ key: Key) {
         members.remove(key)
         guard let address = addresses.removeValue(forKey: key) else { return }
-        strangers[address]?.removeAll { $0 == key }
-        if strangers[address]?.isEmpty == true { strangers[address] = nil }
+        anonymous[address]?.removeAll { $0 == key }
+        if anonymous[address]?.isEmpty == true { anonymous[address] = nil }
     }
 }
 

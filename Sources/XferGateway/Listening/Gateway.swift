@@ -31,7 +31,7 @@ public final class Gateway: Sendable {
     private let logger: Logger
     private let connections = OpenConnections<Int64>()
     private let users: UserConnections
-    /// All listeners, and the dialect of aria2, share the turns of calls that read or write much.
+    /// All listeners, and the aria2's protocol, share the turns of calls that read or write much.
     private let turns: BulkTurns
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
@@ -44,7 +44,7 @@ public final class Gateway: Sendable {
 
     /// - Parameters:
     ///   - limits: those of the Unix socket; `clients` counts the connections of all listeners.
-    ///   - aria2: what the dialect of aria2 shows.
+    ///   - aria2: the configuration of aria2's protocol.
     ///   - onRefusal: called for each refused request.
     public init(
         service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits,
@@ -166,7 +166,7 @@ extension Gateway {
                 return (false, nil)
             }
             state.clients[id] = channel
-            state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+            state.deadlines[id] = .now() + TimeAmount(limits.anonymousTime)
             return (true, victim.flatMap { state.clients[$0] })
         }
         if let victim {
@@ -181,31 +181,31 @@ extension Gateway {
             return
         }
         channel.closeFuture.whenComplete { [self] _ in remove(channel) }
-        endStranger(channel)
+        endAnonymous(channel)
         let pipeline = channel.pipeline.syncOperations
         if let certificates { try certificates.addHandler(to: pipeline) }
         try pipeline.addHandlers(requests.handlers())
     }
 
     /// Closes a connection on which no token is shown in time.
-    private func endStranger(_ channel: any Channel) {
+    private func endAnonymous(_ channel: any Channel) {
         let deadline = state.withLockedValue { $0.deadlines[ObjectIdentifier(channel)] }
         guard let deadline else { return }
         guard deadline > .now() else { return channel.close(promise: nil) }
         // A closed connection does not stay in memory until its deadline.
         channel.eventLoop.scheduleTask(deadline: deadline) { [weak self, weak channel] in
-            if let channel { self?.endStranger(channel) }
+            if let channel { self?.endAnonymous(channel) }
         }
     }
 
-    /// Records the client of a connection's request. A request that needs no token, such as the web page, gives a
-    /// stranger more time.
+    /// Records the client of a connection's request. A request that needs no token, such as the web page, extends the
+    /// time of an anonymous client.
     private func recognise(_ client: HTTPClient, on channel: any Channel) {
         let id = ObjectIdentifier(channel)
         state.withLockedValue { state in
-            guard state.clients[id] != nil, state.seats.isStranger(id) else { return }
+            guard state.clients[id] != nil, state.seats.isAnonymous(id) else { return }
             if client.remote.tokenID == HTTPClient.anonymousToken {
-                state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+                state.deadlines[id] = .now() + TimeAmount(limits.anonymousTime)
             } else {
                 state.seats.recognise(id)
                 state.deadlines[id] = nil

@@ -14,7 +14,7 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
         connection.onClose { [weak self, id = connection.id] in self?.remove(id, for: key) }
     }
 
-    /// Closes all connections of a key, without sending what waits.
+    /// Closes all connections of a key, without sending waiting output.
     func close(_ key: Key) {
         let open = connections.withLockedValue { Array(($0[key] ?? [:]).values) }
         for connection in open { connection.close() }

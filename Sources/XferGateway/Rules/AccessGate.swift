@@ -14,7 +14,7 @@ struct AccessGate: HTTPGate {
     let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
     let aria2: Aria2Sockets
-    /// Most bytes of a message of a WebSocket.
+    /// The highest number of bytes of a message of a WebSocket.
     let messageBytes: Int
     /// Called for each request that is answered.
     let onClient: @Sendable (HTTPClient, any Channel) -> Void
@@ -95,7 +95,7 @@ struct AccessGate: HTTPGate {
         return .upgraded(client)
     }
 
-    /// The token for which a ticket or a session stands, if the request has one.
+    /// The token that a ticket or a session represents, if the request has one.
     private func standIn(for request: HTTPRequest) -> GatewayToken? {
         if let id = browserSessions.tokenID(ofTicket: request) { return tokens.token(id) }
         guard browser.admitsCookie(request) else { return nil }

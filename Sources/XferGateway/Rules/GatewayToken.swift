@@ -37,8 +37,8 @@ public protocol TokenDirectory: Sendable {
 
 /// The requests of a scope that are allowed beside RPC methods.
 enum RouteRules {
-    /// True if a path is answered without `Authorization`: whether the service works, the files of the web page, which
-    /// hold no secrets, and aria2's paths, whose tokens are in the calls.
+    /// True if a path is answered without `Authorization`: the health check, the files of the web page, which contain
+    /// no secrets, and aria2's paths, whose tokens are in the calls.
     static func isOpen(_ path: String) -> Bool {
         path == "/healthz" || isPage(path) || Aria2Facade.paths.contains(path)
     }

@@ -7,7 +7,7 @@ import XferSystem
 public enum GatewayRefusal: String, Sendable, CaseIterable {
     case missingToken = "missing_token"
     case wrongToken = "wrong_token"
-    /// The configuration lets the token's user in no more.
+    /// The configuration no longer admits the token's user.
     case user
     case scope
     case host
@@ -45,7 +45,7 @@ final class RefusalRecorder: Sendable {
 
 /// Collects refusals for the next line of the log. A pure decision.
 struct RefusalSummary: Sendable {
-    /// Least time between two lines.
+    /// The shortest time between two lines.
     static let interval = Duration.seconds(60)
 
     private var counts: [GatewayRefusal: Int] = [:]

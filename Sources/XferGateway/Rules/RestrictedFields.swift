@@ -6,7 +6,7 @@ import XferProtocol
 ///
 /// The fields follow from the declarations of `XferProtocol`, so a new one is restricted from its first day.
 struct RestrictedFields: Sendable {
-    /// A part of the parameters that is restricted or holds restricted parts.
+    /// A part of the parameters that is restricted or contains restricted parts.
     private indirect enum Node: Sendable {
         case restricted
         case object([String: Node])

@@ -43,7 +43,7 @@ struct ScopedService: RPCService {
         }
         guard let path = fields.first(in: params, of: method) else { return nil }
         return denied(
-            "\(path): naming files of the server, hooks and webhooks needs a token with the scope operate",
+            "\(path): files of the server, hooks and webhooks need a token with the scope operate",
             reason: "scope", path: path)
     }
 

@@ -20,8 +20,8 @@ enum SecurityHeaders {
         ]
     }
 
-    /// Lets a page of `origin` read the answer. Credentials are not allowed: cookies are for the listener's
-    /// own page.
+    /// The header fields that allow a page of `origin` to read the answer. Credentials are not allowed: cookies are for
+    /// the listener's own page.
     static func sharing(with origin: String) -> [(name: String, value: String)] {
         [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")]
     }

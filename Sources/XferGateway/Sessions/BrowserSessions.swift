@@ -52,7 +52,7 @@ struct BrowserSessions: Sendable {
         if cookies.tokenID(of: secret, .cookie) == nil { connection.close() }
     }
 
-    /// Closes what is open for sessions whose time is over.
+    /// Closes the connections of expired sessions.
     func closeExpired() {
         for secret in connections.keys where cookies.tokenID(of: secret, .cookie) == nil { connections.close(secret) }
     }

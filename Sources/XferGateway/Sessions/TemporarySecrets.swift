@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferSystem
 
-/// Secrets that stand for a token for a while: those of browser sessions, and of downloads.
+/// Secrets that represent a token for a limited time: those of browser sessions, and of downloads.
 ///
 /// They are in memory only, so a restart ends them.
 final class TemporarySecrets<Value: Hashable & Sendable>: Sendable {

@@ -38,7 +38,7 @@ export class GroupsDialog {
     }
 
     #row(group, batch) {
-        const state = [group.paused ? "held back" : "starts", limitText(group)].filter(Boolean).join(", ");
+        const state = [group.paused ? "paused" : "not paused", limitText(group)].filter(Boolean).join(", ");
         const button = (text, click) => element("button", {
             type: "button", textContent: text, "aria-label": `${text} group ${group.name}`, on: { click },
         });

@@ -8,7 +8,7 @@ const NUMBERS = ["max_active", "max_active_per_host"];
 const RATES = ["max_recv_rate", "max_send_rate"];
 
 const DONE = {
-    "queue.set_limits": "Limits applied.", "queue.pause": "Nothing new starts.", "queue.resume": "Tasks start.",
+    "queue.set_limits": "Limits applied.", "queue.pause": "Queue paused.", "queue.resume": "Queue resumed.",
 };
 
 /** The queue's limits and its timetable, and whether it is held back. */
@@ -39,7 +39,7 @@ export class LimitsDialog {
         this.#fill("order", limits.order);
         const { max_recv_rate: receive, max_send_rate: send } = limits;
         setText(byID("limits-now"), `Receiving: ${formatLimit(receive)}. Sending: ${formatLimit(send)}.`);
-        setText(byID("hold-state"), paused ? "Nothing new starts." : "Tasks start.");
+        setText(byID("hold-state"), paused ? "Paused: no task starts." : "Not paused.");
         byID("hold-queue").disabled = paused;
         byID("release-queue").disabled = !paused;
         await this.#readTimetable();
@@ -117,7 +117,7 @@ export async function limitTask(id) {
             event.preventDefault();
             try {
                 await call("task.update", { id, changes: { [name]: parseRate(field.value) } });
-                inform(`The limit of task ${id} holds now.`);
+                inform(`The limit of task ${id} was applied.`);
                 dialog.close();
             } catch (error) {
                 showError(byID("task-limit-error"), error);

@@ -64,7 +64,7 @@ async function post(path, content, longestWait = LONGEST_WAIT) {
             signal: AbortSignal.timeout(longestWait),
         });
     } catch {
-        throw new Unreachable("xferd does not answer. What you asked for may or may not have happened.");
+        throw new Unreachable("xferd does not answer. The request may or may not have been carried out.");
     }
     if (answer.status === 401) throw new Unauthorized("The daemon refuses the token.");
     if (!answer.ok) throw new Error((await answer.text()).trim() || `The daemon answered ${answer.status}.`);

@@ -26,7 +26,7 @@ export async function logIn(text) {
     token = text.trim();
     if (!/^[\x21-\x7e]+$/.test(token)) {
         token = null;
-        throw new Error("A token is one word, such as xfer_0123…: paste all of what `xferctl token add` printed.");
+        throw new Error("A token has no spaces, such as xfer_0123…: paste all of what `xferctl token add` printed.");
     }
     if (!hasCookies) return;
     const request = { method: "POST", ...credentials() };

@@ -2,7 +2,8 @@ import JSONRPC
 import NIOCore
 import NIOWebSocket
 
-/// Holds a client's frames to the rules for clients (RFC 6455 §5.1, §5.2), and reports messages that are not complete.
+/// Checks a client's frames against the rules for clients (RFC 6455 §5.1, §5.2), and reports messages that are not
+/// complete.
 ///
 /// It follows the decoder, and precedes the aggregator, whose frames have lost their masks.
 final class ClientFrames: ChannelInboundHandler {
@@ -11,9 +12,9 @@ final class ClientFrames: ChannelInboundHandler {
 
     enum Fault: Error, CustomStringConvertible {
         case unmasked
-        /// No extension has been agreed on that would give the bits a meaning.
+        /// A reserved bit is set, but no extension that defines it was negotiated.
         case reservedBits
-        /// RFC 6455 §11.8 gives the opcode no meaning.
+        /// The opcode is not defined (RFC 6455 §11.8).
         case unknownOpcode
 
         var description: String {

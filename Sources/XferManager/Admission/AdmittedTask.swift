@@ -11,12 +11,12 @@ protocol AdmissibleTask: Sendable {
     var firstURL: String { get }
     /// Further sources of the same bytes, written as `firstURL` but without user info; that is `urls[0]` then.
     var mirrors: [String] { get }
-    /// The field that named the destination's directory, for errors: `dir` or `output`.
+    /// The field that contains the destination's directory, for errors: `dir` or `output`.
     var directoryField: String { get }
     /// The name of the profile whose defaults apply.
     var profile: String? { get }
     var requestFields: RequestFields { get }
-    /// True if the task is tried even if its URL is on the list of failed URLs.
+    /// True if the task makes a request even if its URL is on the list of failed URLs.
     var retriesFailed: Bool { get }
     /// Makes the add safe to repeat. The specification contains it, too.
     var clientKey: String? { get }
@@ -33,7 +33,7 @@ extension NewTask: AdmissibleTask {
     var asked: String? { clientKey == nil ? nil : canonicalText }
 }
 
-/// An accepted task: the task's row, and what it sends.
+/// An accepted task: the task's row, and its content.
 struct AdmittedTask: Sendable {
     var insertion: TaskInsertion
     let retriesFailed: Bool

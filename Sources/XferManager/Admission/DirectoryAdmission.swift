@@ -69,7 +69,7 @@ final class DirectoryAdmission: Sendable {
         self.places = places
     }
 
-    /// The places of these roots are forgotten: directories are used as they are found.
+    /// Removes the recorded places of these roots: directories are used in their present state.
     func forgetPlaces(of roots: [String]) async throws { try await places?.forget(roots) }
 
     /// The identity of the directory, once it exists and is writable.

@@ -11,7 +11,7 @@ struct RequestAdmission: Sendable {
 
     /// - Parameters:
     ///   - path: the prefix of field names in errors.
-    ///   - before: the request that is changed, if the task exists.
+    ///   - before: the former request, if the task exists.
     func check(_ specification: TaskSpecification, path: String, before: TransferRequest? = nil) async throws {
         let request = specification.request
         for (index, url) in specification.sources.enumerated() {
@@ -24,7 +24,7 @@ struct RequestAdmission: Sendable {
         }
         if request.clientCertificate != nil, !isOperator {
             throw ManagerError.permissionDenied(
-                path: path + "client_cert", reason: "only operators may name a file with a key")
+                path: path + "client_cert", reason: "only operators may set a file with a key")
         }
         // A guest that leaves out what its profile says changes it, too.
         let mayDiffer = !isOperator && specification.profile != nil && before == nil
@@ -92,10 +92,10 @@ struct RequestAdmission: Sendable {
     }
 
     private func check(
-        _ credential: Credential, for audience: CredentialRules.Audience, isOperator: Bool, path: String
+        _ credential: Credential, for recipient: CredentialRules.Recipient, isOperator: Bool, path: String
     ) throws {
         do throws(CredentialFault) {
-            try CredentialRules.check(credential, for: audience, isOperator: isOperator)
+            try CredentialRules.check(credential, for: recipient, isOperator: isOperator)
         } catch {
             let reason = "\(error.field): \(error.reason)"
             if error.isPermission { throw ManagerError.permissionDenied(path: path, reason: reason) }
@@ -105,6 +105,6 @@ struct RequestAdmission: Sendable {
 }
 
 extension TaskSpecification {
-    /// The field that names a source, for errors.
+    /// The field of a source, for errors.
     func urlField(_ index: Int) -> String { mirrors.isEmpty ? "url" : "urls[\(index)]" }
 }

@@ -5,7 +5,7 @@ import XferStore
 
 /// The places of destinations' roots and of `download.dir` at their last use, kept over restarts; see `RootPlace`.
 ///
-/// It is state, not configuration: a reload forgets it, so that an operator can remove a disk for good.
+/// It is state, not configuration: a reload removes it, so that an operator can remove a disk permanently.
 final class RootPlaces: Sendable {
     private let store: TaskStore
     private let rights: OwnerRights
@@ -68,7 +68,7 @@ final class RootPlaces: Sendable {
         known.withLockedValue { known in for (root, place) in changes { known[root] = .some(place) } }
     }
 
-    /// Forgets the places of these roots and of `download.dir`: they are used as they are found.
+    /// Removes the recorded places of these roots and of `download.dir`: they are used in their present state.
     func forget(_ roots: [String]) async throws {
         let all = roots + [rights.downloadDirectory]
         try await store.write { tx in for root in all { try tx.setSetting(Self.key(root), nil) } }

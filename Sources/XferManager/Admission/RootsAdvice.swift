@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The refusal of a destination outside the allowed directories: it names the file, the key and the line that allow it.
+/// The refusal of a destination outside the allowed directories, with the file, the key and the line that allow it.
 struct RootsAdvice {
     /// The directory that is refused.
     let refused: String

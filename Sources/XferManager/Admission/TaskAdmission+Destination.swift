@@ -5,7 +5,7 @@ import XferModel
 import XferProtocol
 import XferStore
 
-/// The destinations of tasks: their directories, and the names that tasks give.
+/// The destinations of tasks: their directories, and the names that tasks set.
 extension TaskAdmission {
     /// Directories that were opened for earlier tasks of a call.
     struct KnownDirectories {

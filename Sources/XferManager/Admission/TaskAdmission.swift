@@ -5,7 +5,7 @@ import XferModel
 import XferProtocol
 import XferStore
 
-/// Checks new tasks: converts what a client worded to a specification, or names the invalid field.
+/// Checks new tasks: converts a client's task to a specification, or reports the invalid field.
 ///
 /// It opens each destination directory once for each share of a call's tasks. The opening checks roots, links and
 /// permissions.
@@ -124,7 +124,7 @@ struct TaskAdmission: Sendable {
             isIndependent: isIndependent, path: path)
     }
 
-    /// Throws unless the caller may give a task this priority.
+    /// Throws unless the caller may set this priority.
     func check(_ priority: Priority, path: String) throws {
         guard priority <= principal.maxPriority else {
             throw ManagerError.permissionDenied(
@@ -150,7 +150,7 @@ struct TaskAdmission: Sendable {
         guard let file = request.authoritiesFile else { return }
         guard principal.isOperator || specification.profile == nil else {
             throw ManagerError.permissionDenied(
-                path: path + "ca_file", reason: "only operators may name authorities for a task with a profile")
+                path: path + "ca_file", reason: "only operators may set authorities for a task with a profile")
         }
         guard !request.caching.stores, !request.caching.policy.usesCache else {
             throw ManagerError.invalidField(
@@ -201,10 +201,10 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Throws unless the caller may name a lease.
+    /// Throws unless the caller may set a lease.
     func checkLease(_ lease: String?, path: String) throws {
         guard lease != nil, !principal.mayNameLeases else { return }
-        throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may name a lease")
+        throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may set a lease")
     }
 
     /// Throws unless the window's time zone is known.
@@ -320,7 +320,7 @@ struct TaskAdmission: Sendable {
     }
 }
 
-/// Reads the profiles when the first task of a call names one, so that every task is checked against the same
+/// Reads the profiles when the first task of a call refers to one, so that every task is checked against the same
 /// profiles on any processor.
 actor ProfileReading {
     private let store: TaskStore

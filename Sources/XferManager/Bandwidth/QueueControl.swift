@@ -120,7 +120,7 @@ public actor QueueControl: ManagerPart {
             rates: rateLimits, isPaused: activity.isPaused)
     }
 
-    /// Loads what was set over RPC in an earlier daemon.
+    /// Loads the limits that were set over RPC in an earlier daemon.
     func loadOverrides() async throws {
         let (isPaused, loaded) = try await store.read { reader in
             func number<Number: LosslessStringConvertible>(_ key: String) throws -> Number? {

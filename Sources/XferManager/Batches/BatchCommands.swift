@@ -31,7 +31,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         }
     }
 
-    /// The entries of a call, as far as they could be read.
+    /// The entries of a call that could be read.
     public struct Entries: Sendable {
         public var tasks: [NewTask]
         /// The index of each task's entry in the call.
@@ -103,6 +103,12 @@ public struct BatchCommands: ManagerPart, Sendable {
             principal.isOperator || batch.owner == principal.owner
         else { throw ManagerError.batchNotFound(id) }
         return batch
+    }
+
+    /// Lists the batches that were added before `before`, the newest first. An operator sees the batches of all owners.
+    public func list(before: BatchID?, limit: Int, for principal: Principal) async throws -> [Batch] {
+        await scheduler.showBriefRuns()
+        return try await store.read { try $0.batches(owner: principal.visibleOwner, before: before, limit: limit) }
     }
 
     // MARK: Steps
@@ -178,7 +184,7 @@ extension StoreReader {
         guard let key = options.clientKey,
             let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
         else { return nil }
-        guard earlier.askedForTheSame else { throw ManagerError.batchKeyReused(existing: earlier.id) }
+        guard earlier.isSameRequest else { throw ManagerError.batchKeyReused(existing: earlier.id) }
         guard let batch = try batch(earlier.id) else { return nil }
         return BatchCommands.Added(
             batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),

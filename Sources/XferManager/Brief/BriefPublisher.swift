@@ -194,7 +194,7 @@ struct BriefPublisher: Sendable {
         let now = services.clock()
         do {
             try await services.store.write { [failedURLs] tx in
-                try tx.asHolder { try tx.recordBriefEnds(ends, failedURLs, at: now) }
+                try tx.asStarter { try tx.recordBriefEnds(ends, failedURLs, at: now) }
                 if !unnamed.isEmpty { try tx.removeBriefIntents(of: unnamed) }
             }
             outcome.completed = ends.map(\.body.task.id)

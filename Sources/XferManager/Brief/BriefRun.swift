@@ -9,8 +9,8 @@ import XferSystem
 ///
 /// This is the one exception to "a start is committed before it is launched". Its invariants:
 ///
-/// * The task is held (`HeldTasks`) from the transaction that picks it until its start or its end is committed, so that
-///   nothing else changes its row.
+/// * The task is held (`UncommittedStarts`) from the transaction that picks it until its start or its end is committed,
+///   so that nothing else changes its row.
 /// * A crash forgets the run. The row is as it was, and the request may be repeated (`BriefRules`).
 /// * Its file has no name until the intent to publish it is committed (`BriefPublisher`). A restart compares the name
 ///   with the intent, and never publishes twice.
@@ -69,15 +69,15 @@ struct BriefRuns {
     var unusual: Set<TaskID> = []
     /// How many of them each owner has.
     private(set) var publishingCounts: [Owner: Int] = [:]
-    /// Bodies that wait for the next round of publishing, by where they go: no directory waits for another one, whose disk
-    /// may not answer.
+    /// Bodies that wait for the next round of publishing, by where they go: no directory waits for another one, whose
+    /// disk may not answer.
     private(set) var ready: [Place: [BriefBody]] = [:]
     /// The places whose rounds are under way, and when the present one began.
     var rounds: [Place: MonotonicInstant] = [:]
     /// Tasks whose files may have their names while the database cannot be written. They stay held.
     var unsettled: Set<TaskID> = []
-    /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory keeps
-    /// its file system from being unmounted.
+    /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory
+    /// keeps its file system from being unmounted.
     var directory: DirectoryHandle?
     let reports = BriefReports()
 

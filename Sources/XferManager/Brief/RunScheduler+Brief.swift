@@ -11,7 +11,7 @@ extension RunScheduler {
 
     /// What all attempts of brief runs have in common; nil while no pass may pick tasks for them.
     func briefAccess() async -> RequestAccess? {
-        guard !store.held.isWanted else { return nil }
+        guard !store.uncommittedStarts.isWanted else { return nil }
         // An ordinary run reports what is wrong with it.
         return try? await services.access.plainAccess()
     }
@@ -46,13 +46,13 @@ extension RunScheduler {
         await commitStarts(of: briefs.unusual)
     }
 
-    /// Gives back the tasks whose leases have ended since they were picked: another daemon may have them by now. The next
-    /// pass makes them wait.
+    /// Gives back the tasks whose leases have ended since they were picked: another daemon may have them by now. The
+    /// next pass makes them wait.
     private func withoutLapsedLeases(_ picked: [BriefStart]) -> [BriefStart] {
         let lapsed = picked.map(\.task).filter { !services.leases.isInForce($0.specification.schedule.lease) }.map(\.id)
         guard !lapsed.isEmpty else { return picked }
         for id in lapsed { context.inFlight.leave(id) }
-        store.held.release(lapsed)
+        store.uncommittedStarts.release(lapsed)
         schedule()
         return picked.filter { !lapsed.contains($0.task.id) }
     }
@@ -184,7 +184,7 @@ extension RunScheduler {
             machine.onEnd(id)
             context.inFlight.leave(id)
         }
-        store.held.release(ids)
+        store.uncommittedStarts.release(ids)
         for id in ids { for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() } }
         delegate?.onRunningCount(machine.runningCount)
         resumeDrainWaiters()
@@ -223,7 +223,7 @@ extension RunScheduler {
         let now = clock()
         do {
             let starts = try await store.write { tx in
-                try tx.asHolder { try chosen.map { try tx.recordBriefStart($0, at: now) } }
+                try tx.asStarter { try chosen.map { try tx.recordBriefStart($0, at: now) } }
             }
             for (run, start) in zip(chosen, starts) {
                 let id = run.task.id
@@ -235,7 +235,7 @@ extension RunScheduler {
                 machine.onEnd(id)
                 launch(start, continuing: known, ticket)
             }
-            store.held.release(chosen.map(\.task.id))
+            store.uncommittedStarts.release(chosen.map(\.task.id))
             schedule()
         } catch {
             logger.report("starts could not be recorded; the tasks are queued as before", error)

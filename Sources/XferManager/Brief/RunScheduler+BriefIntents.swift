@@ -18,7 +18,7 @@ extension RunScheduler {
             let mayHaveName = try await mayHaveName(intent, of: id, &silent)
             let now = clock()
             try await store.write { tx in
-                try tx.asHolder {
+                try tx.asStarter {
                     if mayHaveName { try tx.adoptBriefIntent(intent, of: id, at: now) }
                     try tx.removeBriefIntents(of: [id])
                 }

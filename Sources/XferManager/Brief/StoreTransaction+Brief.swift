@@ -8,7 +8,7 @@ extension StoreTransaction {
     /// Whether the task's row is as it was when the run began.
     func isQueued(_ picked: TransferTask) throws(StoreError) -> Bool {
         guard let task = try task(picked.id) else { return false }
-        return task.state == .queued && task.asksForSame(as: picked)
+        return task.state == .queued && task.requestsSame(as: picked)
     }
 
     /// Commits the start of a brief run: an ordinary run continues it. Nil if the row has changed.

@@ -10,7 +10,7 @@ public struct CacheCommands: ManagerPart, Sendable {
     /// The entries to remove.
     public enum Selection: Sendable {
         case ids([CacheEntryID])
-        /// All entries that were requested under this URL, as a client writes it, or that came from it.
+        /// All entries that were requested under this URL, in a client's spelling, or that were sent from it.
         case url(String)
     }
 

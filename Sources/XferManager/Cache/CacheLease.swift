@@ -15,7 +15,7 @@ final class CacheLease: Sendable {
     deinit { inUse.remove(entry.id) }
 }
 
-/// The entries that runs hold, with the number of leases.
+/// The entries that runs use, with the number of leases.
 final class EntriesInUse: Sendable {
     private let counts = NIOLockedValueBox<[CacheEntryID: Int]>([:])
 

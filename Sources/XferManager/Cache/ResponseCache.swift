@@ -25,7 +25,7 @@ final class ResponseCache: Sendable {
     let logger: Logger
     let limits: NIOLockedValueBox<CacheLimits>
     let inUse = EntriesInUse()
-    /// Bytes that are kept; approximate while they change.
+    /// The stored bytes; approximate while they change.
     let estimate = NIOLockedValueBox<Int64>(0)
     /// Allows one trim at a time.
     let isTrimming = NIOLockedValueBox(false)
@@ -70,7 +70,7 @@ final class ResponseCache: Sendable {
                 let lease = CacheLease(entry, among: inUse)
                 if let refusal = try await refusal(of: entry, by: trust) {
                     logger.debug(
-                        "a kept response is not used: its sender is not believed now",
+                        "cached response not used: its server is no longer trusted",
                         metadata: ["entry": "\(entry.id)", "reason": "\(refusal)"])
                     kept.removeAll { $0.id == entry.id }
                     continue
@@ -155,7 +155,7 @@ final class ResponseCache: Sendable {
             return value
         } catch FileError.damagedBlob(let path, let problem) {
             logger.warning(
-                "a kept response is damaged and forgotten", metadata: ["file": "\(path)", "problem": "\(problem)"])
+                "a damaged cached response was removed", metadata: ["file": "\(path)", "problem": "\(problem)"])
             forget(try await store.write { try $0.removeCacheEntries([entry.id]) })
             return nil
         }
@@ -193,7 +193,7 @@ final class ResponseCache: Sendable {
         let request = specification.request
         let sent = sentFields(of: request, at: received.finalURL)
         if let refusal = refusal(of: received, head, to: request, sent: sent) {
-            return logger.debug("a response is not kept", metadata: ["reason": "\(refusal)"])
+            return logger.debug("a response was not cached", metadata: ["reason": "\(refusal)"])
         }
         guard let key = CacheKey(specification, digest: digest),
             let variant = Variant.selected(by: head, sent: sent, digest: digest),
@@ -210,7 +210,7 @@ final class ResponseCache: Sendable {
         } catch FileError.cancelled {
             return
         } catch {
-            logger.report("a response could not be kept", error)
+            logger.report("a response could not be cached", error)
         }
     }
 
@@ -315,7 +315,7 @@ final class ResponseCache: Sendable {
                     try digests.flatMap { try tx.removeCacheEntries(urlDigest: $0, of: owner) }
                 })
         } catch {
-            logger.report("kept responses could not be given up", error)
+            logger.report("cached responses could not be removed", error)
         }
     }
 
@@ -328,7 +328,7 @@ final class ResponseCache: Sendable {
             do {
                 try await pool.run { () throws(FileError) in for blob in blobs { try directory.remove(blob.name) } }
             } catch {
-                logger.report("a kept response could not be deleted", error)
+                logger.report("a cached response could not be deleted", error)
             }
         }
     }

@@ -1,4 +1,4 @@
-/// The writes after which the store holds a jar's persistent cookies.
+/// The writes after which the store contains a jar's persistent cookies.
 struct CookieChanges: Hashable {
     /// The identity of a cookie (RFC 6265 §5.3). A domain with a leading dot also covers the hosts below it.
     struct Key: Hashable {

@@ -45,7 +45,7 @@ final class CookieJars: Sendable {
         }
     }
 
-    /// Commits what has changed. Call it after an attempt, before its task's end is committed.
+    /// Commits the changes. Call it after an attempt, before its task's end is committed.
     func save(_ profile: String?) async throws {
         guard let profile else { return }
         await gate.enter()

@@ -16,7 +16,7 @@ final class CrashFollower: ManagerPart, Sendable {
     /// The number of crashes without progress in between after which a task waits as a suspect.
     static let maxCrashes: Int64 = 2
 
-    /// The key of the setting that names the last record that was counted.
+    /// The key of the setting with the last record that was counted.
     private static let countedRecord = "crash.counted"
 
     init(context: ManagerContext) { self.context = context }
@@ -37,7 +37,7 @@ final class CrashFollower: ManagerPart, Sendable {
                     "fatal signals cannot be recorded", metadata: ["error": "\(String(cString: strerror(code)))"])
             }
         } catch {
-            logger.warning("what a crash leaves cannot be read or recorded", metadata: ["error": "\(error)"])
+            logger.warning("the crash record cannot be read or written", metadata: ["error": "\(error)"])
         }
     }
 
@@ -89,7 +89,7 @@ extension CrashRecord {
     fileprivate func failure(crashes: Int64) -> TransferError {
         TransferError(
             .internalError,
-            "xferd crashed \(crashes) times while this task was in flight, the last time with \(signalName); resume the task to try it again",
+            "xferd crashed \(crashes) times while this task was in flight, the last time with \(signalName); resume the task to retry it",
             isRetriable: true)
     }
 }

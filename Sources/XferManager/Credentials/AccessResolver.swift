@@ -19,7 +19,7 @@ struct AccessResolver: Sendable {
 
     /// - Parameters:
     ///   - profile: the name of the task's profile.
-    ///   - isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
+    ///   - isGuests: true if the owner is a guest, which may not decide where a profile's secrets are sent.
     func access(
         to request: TransferRequest, profile name: String?, isGuests: Bool = false
     ) async throws(TransferError) -> RequestAccess {

@@ -11,7 +11,7 @@ actor CredentialRenewal {
     private let logger: Logger
     /// The live runs by profile.
     private var runs: [String: (work: Task<Void, Never>, stop: HookStop)] = [:]
-    /// For which secret a profile's hook ran last, and when.
+    /// The secret for which a profile's hook ran last, and the time.
     private var attempts: [String: (secret: Int, at: MonotonicInstant)] = [:]
     private var isShutDown = false
 
@@ -38,7 +38,7 @@ actor CredentialRenewal {
     /// A number that differs for different credentials, within this process.
     static func stamp(of credential: ResolvedCredential) -> Int { credential.hashValue }
 
-    /// Returns whether the profile has another credential now than the refused one, so that one more request is
+    /// Returns true if the profile has another credential now than the refused one, so that one more request is
     /// worthwhile.
     func renew(after refusal: Refusal) async -> Bool {
         guard let hook = await access.credentialHook(of: refusal.profile), !isShutDown else { return false }

@@ -19,7 +19,7 @@ struct RequestAccess: Sendable {
     var connections = ConnectionRules()
     /// The host that `connections.unixSocket` leads to: the one of the task's URL.
     var socketHost: String?
-    /// True if the task names the authorities it trusts.
+    /// True if the task sets the authorities that it trusts.
     var hasOwnAuthorities = false
 
     /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.

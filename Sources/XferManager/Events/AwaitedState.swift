@@ -15,7 +15,7 @@ final class AwaitedState<Value: Sendable>: Sendable {
     private let state: NIOLockedValueBox<State>
     private let isDue: @Sendable (Value) -> Bool
 
-    /// - Parameter isDue: whether there is something to read, including the end.
+    /// - Parameter isDue: true if there is something to read, including the end.
     init(_ value: Value, isDue: @escaping @Sendable (Value) -> Bool) {
         state = NIOLockedValueBox(State(value: value))
         self.isDue = isDue

@@ -83,7 +83,7 @@ public final class EventHub: Sendable {
     /// True if `endFollowers` was called.
     var refusesFollowers: Bool { state.withLockedValue(\.refusesFollowers) }
 
-    /// Ends what callers follow, now and later: the service stops.
+    /// Ends the callers' waits, now and later: the service stops.
     func endFollowers() {
         let followers = state.withLockedValue { state in
             state.refusesFollowers = true

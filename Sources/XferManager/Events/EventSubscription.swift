@@ -20,7 +20,7 @@ public final class EventSubscription: Sendable {
 
     private struct State {
         var queue: [Delivery] = []
-        /// Deliveries that the reader got last and may still hold.
+        /// The number of deliveries that the reader got last and may still process.
         var inHand = 0
         /// Deliveries reserved in the budget.
         var counted = 0
@@ -93,8 +93,8 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// Notes that the reader has read all events up to this number from the store. Returns true if it is not behind any
-    /// more: later events are delivered. False: the store has newer ones.
+    /// Records that the reader has read all events up to this number from the store. Returns true if it has caught up:
+    /// later events are delivered. False: the store has newer ones.
     public func catchUp(to seq: Int64) -> Bool {
         state.withLock { state in
             guard let missed = state.newestMissed else { return true }

@@ -40,7 +40,7 @@ public struct GroupCommands: ManagerPart, Sendable {
 
     /// Pauses the group until `resume`. A restart does not end the pause.
     ///
-    /// - Parameter stopsRunning: whether live runs are also checkpointed and their tasks requeued. Two kinds of runs
+    /// - Parameter stopsRunning: true if live runs are also checkpointed and their tasks requeued. Two kinds of runs
     ///   continue: those whose request must not be repeated, and those whose file is being published.
     public func pause(
         _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
@@ -56,7 +56,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
     }
 
-    /// Removes the group's settings; its tasks stay. Returns whether the group existed.
+    /// Removes the group's settings; its tasks stay. Returns true if the group existed.
     public func reset(_ name: String, of owner: Owner?, for principal: Principal) async throws -> Bool {
         let key = try groupKey(name, of: owner, for: principal)
         let existed = try await translatingStoreErrors {

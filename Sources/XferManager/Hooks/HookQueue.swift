@@ -10,7 +10,7 @@ actor HookQueue {
     private let store: TaskStore
     private let runner: HookRunner
     private let logger: Logger
-    /// By the row's id.
+    /// The running hooks by the row's id.
     private var running: [Int64: (task: TaskID, stop: HookStop)] = [:]
     /// Hooks that have run and whose rows are not removed yet.
     private var finished: Set<Int64> = []
@@ -39,13 +39,13 @@ actor HookQueue {
                 justForgotten = []
                 for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
             } catch {
-                logger.report("hooks that are to run could not be read", error)
+                logger.report("pending hooks could not be read", error)
             }
         }
         isLooking = false
     }
 
-    /// Stops running hooks and starts no more.
+    /// Stops running hooks and starts no others.
     func shutdown() async {
         isStopping = true
         for (_, stop) in running.values { stop.request() }
@@ -74,7 +74,7 @@ actor HookQueue {
     private func onEnd(_ hook: PendingHook, _ report: HookProcess.Report?) async {
         if report == nil {
             logger.warning(
-                "a task names a hook that is not defined any more",
+                "a task's hook is no longer configured",
                 metadata: ["hook": "\(hook.hook)", "task": "\(hook.taskID)"])
         }
         if report?.end != .stopped {

@@ -14,7 +14,7 @@ final class HookRunner: Sendable {
     /// The highest number of running hooks of each of the two kinds.
     static let maxAtOnce = 4
 
-    /// By name; a reload replaces them.
+    /// The definitions by name; a reload replaces them.
     let definitions: NIOLockedValueBox<[String: HookDefinition]>
     private let processing = BlockingPool("xferd-hooks", threadCount: maxAtOnce)
     private let telling = BlockingPool("xferd-telling", threadCount: maxAtOnce)
@@ -49,7 +49,7 @@ final class HookRunner: Sendable {
         var description: String
     }
 
-    /// Runs a hook to its end; nil if no hook of that name is defined any more.
+    /// Runs a hook to its end; nil if no hook of that name is defined.
     func run(_ occasion: Occasion, stop: HookStop) async -> HookProcess.Report? {
         guard let definition = definitions.withLockedValue({ $0[occasion.hook] }) else { return nil }
         return await execute(
@@ -118,7 +118,7 @@ extension HookProcess.End {
         case .exited(let code): "ended with exit code \(code)"
         case .signalled(let number): "was ended by signal \(number)"
         case .timedOut: "did not end in time"
-        case .stopped: "was told to end"
+        case .stopped: "was stopped"
         case .notStarted(let code): "could not be started: \(String(cString: strerror(code)))"
         }
     }

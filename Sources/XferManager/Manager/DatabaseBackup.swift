@@ -44,7 +44,7 @@ public struct DatabaseBackup: ManagerPart, Sendable {
         }
     }
 
-    /// Removes what a backup left that the end of the process interrupted.
+    /// Removes the files of a backup that was interrupted by the end of the process.
     func sweep() { unlink(workPath) }
 }
 

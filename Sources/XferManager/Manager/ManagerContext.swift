@@ -29,7 +29,7 @@ struct ManagerContext: Sendable {
     let room = StateRoom()
     /// One copy of the database at a time.
     let copying = AsyncLock()
-    /// Holds the lock that allows one daemon per state directory.
+    /// The state directory, with the lock that allows one daemon in it.
     let stateDirectory: StateDirectory
     /// Computes digests with the key of this database; see `CoalesceKey`.
     let digest: KeyedDigest
@@ -50,7 +50,7 @@ extension ManagerContext {
     }
 }
 
-/// A part of the manager. The extension gives it short names for the members of the shared context.
+/// A part of the manager. The extension defines short names for the members of the shared context.
 protocol ManagerPart {
     nonisolated var context: ManagerContext { get }
 }

@@ -9,7 +9,7 @@ import XferSystem
 
 /// Start and end of the service, and its changes of settings.
 extension TransferManager {
-    /// Restores what the last daemon left and starts work. To be called before any client is accepted.
+    /// Restores the work of the last daemon and starts. Call it before any client is accepted.
     public func start() async throws {
         context.stateDirectory.writeHolder()
         backup.sweep()
@@ -119,7 +119,7 @@ extension TransferManager {
         let begin = Clocks.monotonic()
         while !hasEnded.withLockedValue(\.self) {
             let waited = begin.duration(to: Clocks.monotonic())
-            if waited > Self.longestGrace || waited > Self.grace && services.paths.isHeldUp(for: Self.grace) {
+            if waited > Self.longestGrace || waited > Self.grace && services.paths.isBusy(for: Self.grace) {
                 return false
             }
             try? await Task.sleep(for: .milliseconds(5))
@@ -161,7 +161,7 @@ extension TransferManager {
         }
     }
 
-    /// Logs what the service leaves to its next start.
+    /// Logs the unfinished work of the service.
     private func logRemaining(_ mode: ShutdownMode) async {
         guard let counts = try? await store.read({ try $0.counts() }) else { return }
         let left = TaskState.allCases.filter { !$0.isTerminal && counts[$0] ?? 0 > 0 }
@@ -189,10 +189,10 @@ extension TransferManager {
         }
     }
 
-    /// From now on no task starts, and adds are refused.
+    /// Begins the shutdown: from now on no task starts, and adds are refused.
     public func beginShutdown() { context.isShuttingDown.withLockedValue { $0 = true } }
 
-    /// Ends the calls that wait for tasks: they are answered `shutting_down`. For the time when no call is taken any
+    /// Ends the calls that wait for tasks: they are answered `shutting_down`. Call it when no call is accepted any
     /// more.
     public func endWaits() { hub.endFollowers() }
 
@@ -205,7 +205,7 @@ extension TransferManager {
 }
 
 extension StoreTransaction {
-    /// Lets the waits follow a clock that was set while no daemon ran, and appends the event of the start.
+    /// Adapts the waits to a clock that was set while no daemon ran, and appends the event of the start.
     fileprivate func recordStart(_ ages: RetentionAges, version: String, restored: Int64, at now: Timestamp) throws {
         try followClock(ages, at: now)
         let queued = try counts()[.queued] ?? 0

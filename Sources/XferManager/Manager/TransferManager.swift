@@ -9,9 +9,9 @@ public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the
-/// parts. Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the
-/// events to the hub, so that no event is announced that a restart would not know.
+/// Each part owns one concern and its state; the public interface of the parts is the interface for callers. Decisions
+/// are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the hub,
+/// so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
 
@@ -191,7 +191,7 @@ public final class TransferManager: ManagerPart, Sendable {
         func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
             try StateSubdirectory(name, in: stateDirectory) { path in
                 logger.warning(
-                    "a directory of the state directory was removed; it was made again, what was in it is lost",
+                    "a directory of the state directory was removed; it was created again, its contents are lost",
                     metadata: ["path": "\(path)"])
             }
         }

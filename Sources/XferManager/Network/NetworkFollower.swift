@@ -7,7 +7,7 @@ import XferNetwork
 import XferStore
 import XferSystem
 
-/// Follows the network: publishes changes, and carries out what follows from them.
+/// Follows the network: publishes changes, and applies their consequences.
 public actor NetworkFollower: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
@@ -59,8 +59,8 @@ public actor NetworkFollower: ManagerPart {
 
     private static let identitySetting = "network.identity"
 
-    /// Clears the list of failed URLs when another network is in use than the one that it is about, which may be an
-    /// earlier daemon's: what a portal or a filter of the former one answered says nothing about the URLs.
+    /// Clears the list of failed URLs when another network is in use than the list's, which may be an earlier daemon's:
+    /// answers of the former network's portal or filter are no evidence about the URLs.
     ///
     /// One call at a time: the network may change meanwhile, and the last one in use is recorded last.
     func forgetFormerFailures() async {
@@ -110,11 +110,11 @@ public actor NetworkFollower: ManagerPart {
             let monitor = try NetworkMonitor { continuation.yield($0) }
             self.monitor = monitor
             listener = Task { [weak self] in
-                for await facts in facts { await self?.onNews(facts) }
+                for await facts in facts { await self?.onFacts(facts) }
             }
             return monitor.initial
         } catch {
-            logger.report("the network cannot be watched and counts as there", error)
+            logger.report("network changes cannot be observed; assuming the network is up", error)
             return nil
         }
     }
@@ -127,7 +127,7 @@ public actor NetworkFollower: ManagerPart {
     }
 
     /// Called by a monitor, which may have been stopped meanwhile.
-    private func onNews(_ facts: NetworkFacts?) {
+    private func onFacts(_ facts: NetworkFacts?) {
         guard !Task.isCancelled else { return }
         onFacts(facts)
     }

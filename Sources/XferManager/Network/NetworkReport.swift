@@ -16,7 +16,7 @@ public struct NetworkReport: Hashable, Sendable {
     /// The state published last.
     public let state: NetworkState
     public let isMonitored: Bool
-    /// By index.
+    /// The interfaces by index.
     public let interfaces: [Interface]
 
     init(_ reachability: Reachability) {

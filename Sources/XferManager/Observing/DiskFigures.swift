@@ -10,7 +10,7 @@ import XferModel
 final class DiskFigures: Sendable {
     struct Figure: Hashable, Sendable {
         let directory: String
-        /// Bytes that an unprivileged process may still write.
+        /// The number of bytes that an unprivileged process may still write.
         let free: Int64
         let size: Int64
     }
@@ -27,7 +27,7 @@ final class DiskFigures: Sendable {
 
     init(pool: BlockingPool) { self.pool = pool }
 
-    /// The room now, or as it was measured last.
+    /// The present free space, or the last measurement.
     func measure(_ directories: [String]) async -> [Figure] {
         let mustMeasure = state.withLockedValue { state in
             defer { state.isMeasuring = true }

@@ -77,7 +77,7 @@ struct EndLogLine {
     let message: String
     private(set) var metadata: Logger.Metadata = [:]
 
-    /// - Parameter task: nil if it is gone already.
+    /// - Parameter task: nil if it was removed already.
     init?(_ event: Event, _ task: TransferTask?) {
         switch event.payload {
         case .taskCompleted(let path, let size, let skipped, let notModified):

@@ -26,7 +26,7 @@ public enum Metric {
         .gauge, "xferd_tasks", "Tasks in the database, by state.",
         labels: [.one("state", of: TaskState.allCases.map(\.rawValue))])
     static let waitingTasks = MetricFamily(
-        .gauge, "xferd_waiting_tasks", "Waiting tasks by what they wait for.",
+        .gauge, "xferd_waiting_tasks", "Waiting tasks by the reason of the wait.",
         labels: [.one("reason", of: WaitReason.allCases.map(\.rawValue))])
     /// A group is one owner's, so the two labels have as many values as there are groups.
     static let groupTasks = MetricFamily(
@@ -45,12 +45,12 @@ public enum Metric {
         "Tasks that failed, by host. The hosts that failed last are kept; one that comes again begins at zero.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let retries = MetricFamily(
-        .counter, "xferd_retries_total", "Failed tries that are followed by another one.")
+        .counter, "xferd_retries_total", "Failed attempts that were followed by another one.")
     static let queueWait = MetricFamily(
         .histogram, "xferd_queue_wait_seconds", "Time from a task's add to its first start.", bounds: durations)
     static let runDuration = MetricFamily(
         .histogram, "xferd_run_duration_seconds",
-        "Time from a task's start to its end, or to the wait for another try.", bounds: durations)
+        "Time from a task's start to its end, or to the wait for another attempt.", bounds: durations)
     static let runningTransfers = MetricFamily(
         .gauge, "xferd_running_transfers", "Transfers that run now.")
     static let queuePaused = MetricFamily(
@@ -75,7 +75,7 @@ public enum Metric {
         .gauge, "xferd_running_requests", "HTTP requests under way; a download in segments makes several.")
     static let requests = MetricFamily(.counter, "xferd_requests_total", "HTTP requests that have ended.")
     static let connectionsMade = MetricFamily(
-        .counter, "xferd_connections_made_total", "Connections made for requests; the others used one that was there.")
+        .counter, "xferd_connections_made_total", "Connections made for requests; other requests reused a connection.")
     static let hosts = MetricFamily(
         .gauge, "xferd_hosts", "Hosts that are in use or were lately, by the reason why their windows do not grow.",
         labels: [.one("reason", of: OriginWindow.Reason.allCases.map(\.rawValue))])
@@ -135,10 +135,10 @@ public enum Metric {
     static let cacheLimit = MetricFamily(.gauge, "xferd_cache_limit_bytes", "The most bytes of the cache.")
     static let policyExpiry = MetricFamily(
         .gauge, "xferd_policy_expiry_timestamp_seconds",
-        "When the pins of a trust policy expire, those that expire first.",
+        "Earliest expiry of a trust policy's pins, in seconds since 1970.",
         labels: [.any("policy", upTo: policyLimit)], isPrivate: true)
     static let clockSteps = MetricFamily(
-        .counter, "xferd_clock_steps_total", "How often the wall clock was set while xferd ran.")
+        .counter, "xferd_clock_steps_total", "Times that the wall clock was set while xferd ran.")
 
     // MARK: Callers
 
@@ -161,7 +161,7 @@ public enum Metric {
     static let eventBacklog = MetricFamily(
         .gauge, "xferd_event_backlog", "Events that wait for the slowest reader of a stream.")
     public static let gatewayRefusals = MetricFamily(
-        .counter, "xferd_gateway_refusals_total", "Requests over the network that were refused, by why.",
+        .counter, "xferd_gateway_refusals_total", "Requests over the network that were refused, by reason.",
         labels: [.any("why", upTo: 20)])
     public static let refusedSeries = MetricFamily(
         .counter, "xferd_metrics_refused_series_total", "Series that were left out, because there were too many.")
@@ -177,7 +177,7 @@ public enum Metric {
     public static let info = MetricFamily(
         .gauge, "xferd_info", "Always 1; the label is the version.", labels: [.any("version", upTo: 1)])
     public static let startTime = MetricFamily(
-        .gauge, "xferd_process_start_time_seconds", "When the process started, in seconds since 1970.")
+        .gauge, "xferd_process_start_time_seconds", "Start of the process, in seconds since 1970.")
     public static let openDescriptors = MetricFamily(
         .gauge, "xferd_process_open_fds", "File descriptors that are open.")
     public static let maxDescriptors = MetricFamily(

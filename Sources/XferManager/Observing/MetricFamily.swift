@@ -1,7 +1,7 @@
 public import Metrics
 public import XferModel
 
-/// A metric as it is declared: once, for `GET /metrics`, its reference and its bounds.
+/// The declaration of a metric: once, for `GET /metrics`, its reference and its bounds.
 public struct MetricFamily: Hashable, Sendable {
     /// The kind, with Prometheus' names.
     public enum Kind: String, Sendable {
@@ -31,7 +31,7 @@ public struct MetricFamily: Hashable, Sendable {
     public let labels: [Label]
     /// The bounds of a histogram's buckets.
     public let bounds: [Double]
-    /// True if its labels name what belongs to users. Then only operators see it.
+    /// True if its labels are names of users' objects. Then only operators see it.
     public let isPrivate: Bool
 
     init(
@@ -91,7 +91,7 @@ public struct MetricSample: Sendable {
     }
 
     public let family: MetricFamily
-    /// In the order of the family's labels.
+    /// The values of the labels, in the order of the family's labels.
     public let labels: [String]
     public let value: Value
 }

@@ -7,7 +7,7 @@ import XferStore
 
 /// The metrics that are computed when they are read: they cost nothing until then.
 extension TransferManager {
-    /// Samples of what the parts own now.
+    /// Samples of the parts' present figures.
     public func metricSamples() async -> [MetricSample] {
         var samples = databaseSamples + trafficSamples
         if let figures = try? await store.read({ try $0.figures(groupLimit: Metric.groupLimit) }) {

@@ -3,8 +3,8 @@ import XferFiles
 import XferModel
 import XferSystem
 
-/// The room on the file system of the state directory, of which some is kept for operators: with a full disk nothing
-/// could be cancelled or removed any more.
+/// The free space on the file system of the state directory, of which some is reserved for operators: on a full disk no
+/// task could be cancelled or removed.
 final class StateRoom: Sendable {
     private struct State {
         var measuredAt: MonotonicInstant?
@@ -19,7 +19,7 @@ final class StateRoom: Sendable {
     /// True if only operators may add tasks: less than 32 MiB, or than a fiftieth of a small file system, are free.
     static func isLow(free: Int64, size: Int64) -> Bool { free < min(32 << 20, size / 50) }
 
-    /// True if there is little room, as it was a second ago at most.
+    /// True if there is little space, measured within the last second.
     func isLow(at path: String) async -> Bool {
         let now = Clocks.monotonic()
         let known = state.withLockedValue { state -> Bool? in

@@ -4,7 +4,7 @@ import XferStore
 
 /// The trust policies in force: those of the configuration file and of operators, and the default.
 struct PolicyRegistry: Sendable {
-    /// By name, without the built-in default.
+    /// The policies by name, without the built-in default.
     private(set) var stored: [StoredPolicy]
     let resolver: PolicyResolver
     /// Identifies the contents of the authorities' file in force; empty if it was never read.
@@ -37,7 +37,7 @@ struct PolicyRegistry: Sendable {
         Set(stored.map(\.policy.version)).union(stored.contains(where: \.policy.isDefault) ? [] : [0])
     }
 
-    /// Identifies the policies and authorities in force: equal ones judge every server alike.
+    /// Identifies the policies and authorities in force: equal ones judge every server in the same way.
     func identity(at now: Timestamp) -> String {
         let policies = stored.map { "\($0.policy.version)\(AppliedPolicy($0.policy, at: now).isExpired ? "x" : "")" }
         return "\(policies.sorted().joined(separator: "+"))@\(authorities)"

@@ -69,7 +69,7 @@ public actor TrustPolicies: ManagerPart {
         return try get(policy.name)
     }
 
-    /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks name it.
+    /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks refer to it.
     public func remove(_ name: String) async throws {
         let now = clock()
         try await changePolicies { tx in try PolicyChanges.remove(name, in: tx, at: now) }
@@ -112,7 +112,7 @@ public actor TrustPolicies: ManagerPart {
     /// Retires the connections that the policies in force did not judge, and stops the runs whose judgement would
     /// change. Returns those runs that can no longer be stopped, because their files are getting their names.
     ///
-    /// - Parameter retiringAll: whether the authorities changed, which judged every connection.
+    /// - Parameter retiringAll: true if the authorities changed, which judged every connection.
     func reevaluateTrust(retiringAll: Bool = false) async -> [TaskID] {
         let book = services.policies.withLockedValue(\.self)
         let rules = services.admission.withLockedValue(\.self)
@@ -167,7 +167,7 @@ public actor TrustPolicies: ManagerPart {
                 logger.warning("the new authorities could not be recorded", metadata: ["error": "\(error)"])
                 services.policies.withLockedValue { $0.authorities = found }
             }
-            logger.notice("the certificate authorities have changed: what runs over TLS is judged anew")
+            logger.notice("the certificate authorities have changed: running TLS connections are judged again")
             tooLate = await reevaluateTrust(retiringAll: true)
         }
         for id in tooLate { await scheduler.runEnded(id) }
@@ -191,7 +191,7 @@ public actor TrustPolicies: ManagerPart {
         expiryTimer.arm(for: next, now: now) { [weak self] _ in await self?.onExpiryTimer() }
     }
 
-    /// Warns of policies that allow invalid certificates where a report-only policy may have been meant to decide.
+    /// Warns of policies that allow invalid certificates if a report-only policy may have been meant to decide.
     func warnOfLaxPolicies() {
         let found = services.policies.withLockedValue(\.resolver).laxStandIns(at: clock())
         for standIn in found where !knownStandIns.contains(standIn) {

@@ -72,7 +72,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
             let removed = try await store.write { tx in try ConfiguredProfiles.apply(configured, in: tx) }
             for name in removed { await services.cookies.forget(name) }
         } catch {
-            logger.report("the profiles are not taken over", error, at: .error)
+            logger.report("the new profiles were not applied", error, at: .error)
         }
     }
 
@@ -123,7 +123,7 @@ enum ConfiguredProfiles {
 }
 
 extension StoreTransaction {
-    /// Returns whether there is such a profile.
+    /// Returns true if there is such a profile.
     ///
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult

@@ -31,8 +31,8 @@ struct PublishingFile: Sendable {
 }
 
 extension PublishingFile {
-    /// The present facts of the file. Throws unless a part is under its name, so that nothing is committed about another
-    /// file. Blocks.
+    /// The present facts of the file. Throws unless a part is under its name, so that nothing is committed about
+    /// another file. Blocks.
     func facts() throws(FileError) -> FileFacts {
         guard isLeaseInForce() else { throw .cancelled }
         switch content {
@@ -61,7 +61,8 @@ extension PublishingFile {
         return true
     }
 
-    /// Takes the name away: a part gets its own name back, so that its bytes are kept. Does not sync the directory. Blocks.
+    /// Takes the name away: a part gets its own name back, so that its bytes are kept. Does not sync the directory.
+    /// Blocks.
     func withdraw(_ intent: PublishIntent, by publisher: Publisher) throws(FileError) {
         switch content {
         case .part(let part): try publisher.withdraw(intent, to: part.name)

@@ -2,8 +2,8 @@ import XferCore
 import XferFiles
 import XferModel
 
-/// Gives files of one directory their final names: performs the steps of a `PublishRound`, each for many files at a time.
-/// The threads, the commit and the sync of the directory are used once for all of them.
+/// Gives files of one directory their final names: performs the steps of a `PublishRound`, each for many files at a
+/// time. The threads, the commit and the sync of the directory are used once for all of them.
 ///
 /// All files are published by it: those of ordinary and of brief runs, and staged ones.
 struct PublishingRound: Sendable {
@@ -132,8 +132,8 @@ extension PublishingRound {
 extension PublishingRound {
     /// The files whose paths have to lead to the directory in this step.
     ///
-    /// A name that is given can be taken away again, so an unnamed file, whose directory was opened just now, is checked
-    /// once it has its name. A part may replace another file.
+    /// A name that is given can be taken away again, so an unnamed file, whose directory was opened just now, is
+    /// checked once it has its name. A part may replace another file.
     private func filesToFind(in step: PublishRound.Step) -> [Int] {
         switch step {
         case .choose(let numbers): numbers.filter { entries[$0].file.part != nil }
@@ -158,7 +158,8 @@ extension PublishingRound {
 
     /// Throws unless the file's path leads to the directory.
     ///
-    /// - Parameter checked: paths that were checked for this step, to which those of operators are added. Blocks for these.
+    /// - Parameter checked: paths that were checked for this step, to which those of operators are added. Blocks for
+    ///   these.
     private func requireFound(_ number: Int, _ checked: inout CheckedPaths) throws(FileError) {
         let place = entries[number].file.place
         let found = checked[place.key] ?? place.check(directory)

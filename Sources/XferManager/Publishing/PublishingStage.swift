@@ -35,7 +35,8 @@ actor PublishingStage {
 
     /// Returns when the file durably has its final name, or will not get one.
     ///
-    /// - Parameter onIntent: called after each commit of an intent. There is another one if the name is taken meanwhile.
+    /// - Parameter onIntent: called after each commit of an intent. There is another one if the name is taken
+    ///   meanwhile.
     func publish(
         _ file: PublishingFile, in directory: DirectoryHandle, committing commit: @escaping Commit,
         onIntent: @escaping @Sendable () -> Void = {}

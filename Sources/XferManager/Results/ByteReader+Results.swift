@@ -23,7 +23,7 @@ extension ByteReader {
 
     /// Returns up to `length` bytes of a task's response from `offset` on; none at its end or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`, or `noResult` if no response is kept, or not any more.
+    /// - Throws: `ManagerError`: `notFound`, or `noResult` if no response is stored, or no longer.
     public func result(
         of id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> ResultPage {
@@ -57,7 +57,7 @@ extension ByteReader {
 
     /// Removes the row of a response whose file was deleted from the spool directory by another process.
     private func forgetResult(of id: TaskID, inFile name: String) async throws {
-        logger.warning("a kept response is gone from the spool directory", metadata: ["task": "\(id)"])
+        logger.warning("a stored response was missing from the spool directory", metadata: ["task": "\(id)"])
         try await translatingStoreErrors {
             try await store.write { tx in
                 guard case .file(name)? = try tx.result(of: id)?.content else { return }

@@ -26,9 +26,9 @@ public struct ByteReader: ManagerPart, Sendable {
     let scheduler: RunScheduler
 
     /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
-    /// bytes, the staged file, the published file, or the kept response. None at the end of these or beyond.
+    /// bytes, the staged file, the published file, or the stored response. None at the end of these or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or not any more.
+    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or no longer.
     public func read(
         _ id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> BytePage {
@@ -137,7 +137,7 @@ public struct ByteReader: ManagerPart, Sendable {
             case .staged:
                 guard let transferID = task.transferID, let ready = try reader.readyFile(of: id),
                     let facts = ready.facts
-                else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
+                else { throw ManagerError.noBytes(id, task.state, reason: "its file is no longer known") }
                 source.transfer = try reader.transfer(transferID)
                 source.name = ready.name
                 source.finalName = ready.finalName
@@ -203,7 +203,7 @@ public struct ByteReader: ManagerPart, Sendable {
             let facts = try file.facts()
             guard published.isStill(facts), directory.isPlausibleDevice(of: facts, published) else {
                 throw TransferError(
-                    .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
+                    .fileMoveFailed, "\(path) is no longer the file that it published: it was replaced or changed")
             }
             return try file.read(at: offset, upTo: count)
         }

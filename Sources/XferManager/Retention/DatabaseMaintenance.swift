@@ -23,8 +23,8 @@ public enum DatabaseMaintenance {
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
         let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
         let losses = report.losses.map { "  lost: \($0)" }
-        let left = losses.isEmpty ? [] : ["What is lost lies in the damaged database still."]
-        return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses + left)
+        let left = losses.isEmpty ? [] : ["The lost data is still in the damaged database."]
+        return (["The damaged database is in \(report.setAside); the new one contains:"] + salvaged + losses + left)
             .joined(separator: "\n")
     }
 
@@ -42,7 +42,7 @@ public enum DatabaseMaintenance {
             "\(report.taskCount) tasks are restored; the database has the new id \(report.storeID), and events follow "
                 + "after \(report.seq)"
         ]
-        if let setAside = report.setAside { lines.append("the former database lies in \(setAside)") }
+        if let setAside = report.setAside { lines.append("the former database is in \(setAside)") }
         if report.revokedTokens > 0 {
             lines.append("\(report.revokedTokens) tokens are revoked: make new ones with xferctl token add")
         }
@@ -68,7 +68,7 @@ extension TransferManager {
     public static func advice(for error: any Error) -> String? {
         switch error as? StoreError {
         case .damaged, .unreadable, .sqlite:
-            "xferd --check-database says what is damaged, xferd --recover keeps what can be read"
+            "xferd --check-database shows the damage, xferd --recover keeps the readable data"
         default: nil
         }
     }

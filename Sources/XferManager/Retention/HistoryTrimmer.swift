@@ -32,7 +32,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             do {
                 try await trim()
             } catch {
-                logger.report("trimming the past failed", error)
+                logger.report("deleting old events and history failed", error)
             }
         }
     }
@@ -141,7 +141,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             }
             guard count > 0 else { continue }
             logger.warning(
-                "too many events wait for a webhook; the oldest are given up",
+                "too many events wait for a webhook; the oldest are discarded",
                 metadata: ["webhook": "\(next)", "count": "\(count)", "limit": "\(DeliveryRules.maxPending)"])
         }
         _ = try await store.repeating {

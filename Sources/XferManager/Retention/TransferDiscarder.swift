@@ -7,8 +7,8 @@ import XferStore
 
 /// Deletes bytes that no task holds any more.
 ///
-/// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does not
-/// change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
+/// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does
+/// not change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
 final class TransferDiscarder: ManagerPart, Sendable {
     let context: ManagerContext
     private let scheduler: RunScheduler
@@ -52,8 +52,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
     /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
     /// This runs in the background, because every transfer is checked.
     ///
-    /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task makes
-    ///   the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
+    /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task
+    ///   makes the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
     func discardOrphans(upTo last: TransferID) {
         state.withLockedValue { state in
             state.lastOrphan = last
@@ -102,7 +102,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
             try await findOrphans(upTo: last)
             try await sweepParts()
         } catch {
-            logger.report("looking for bytes that no task holds failed", error)
+            logger.report("the search for unused partial files failed", error)
         }
     }
 
@@ -111,7 +111,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         do {
             try await discardIdle(step.filter { idle.contains($0.key) })
         } catch {
-            logger.report("bytes could not be deleted; they are at the next start", error)
+            logger.report("partial files could not be deleted; the next start tries again", error)
         }
         await scheduler.endDeleting()
     }
@@ -142,7 +142,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
     private func discardIdle(_ step: [TransferID: Bool]) async throws {
         let found = try await store.read { [settings] reader in
             try step.compactMap { id, undoing -> Discarded? in
-                guard try !reader.isHeld(id), let transfer = try reader.transfer(id) else { return nil }
+                guard try !reader.isUsed(id), let transfer = try reader.transfer(id) else { return nil }
                 let tasks = try reader.tasks(subscribingTo: id)
                 let isUndone =
                     transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })
@@ -159,7 +159,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 gone += all.map(\.transfer.id)
             } catch {
                 logger.warning(
-                    "bytes could not be deleted; they are at the next start",
+                    "partial files could not be deleted; the next start tries again",
                     metadata: ["directory": "\(place.partial.directory)", "error": "\(error)"])
             }
         }
@@ -297,8 +297,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 guard let transfer = try reader.transfer(id) else { return true }
                 // A run may be writing to it. Otherwise the transfer's next run deletes it.
                 if name == transfer.replacementName { return false }
-                // The same name in another directory is what an interrupted move has left. Path and inode have to differ:
-                // a path may be an alias, and a directory may get another number when its disk is mounted anew.
+                // The same name in another directory is what an interrupted move has left. Path and inode have to
+                // differ: a path may be an alias, and a directory may get another number when its disk is mounted anew.
                 if name == transfer.partialName {
                     let kept = transfer.partial
                     return afterMove && kept.directory != path && kept.identity.inode != identity?.inode

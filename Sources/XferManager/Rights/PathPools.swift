@@ -70,9 +70,9 @@ final class PathPools: Sendable {
     }
 
     /// True if work on any file system takes longer than `patience`.
-    func isHeldUp(for patience: Duration) -> Bool {
+    func isBusy(for patience: Duration) -> Bool {
         let lanes = lanes.withLockedValue { $0.values.flatMap { [$0.files, $0.digests] } }
-        return ([service, digests] + guests + lanes).contains { $0.isHeldUp(for: patience) }
+        return ([service, digests] + guests + lanes).contains { $0.isBusy(for: patience) }
     }
 
     /// The threads of a mount, or nil for the mount of the service itself.

@@ -20,8 +20,8 @@ enum ReplacingRules {
     /// The reason why the task may not replace the file of this name; nil if it may, or if there is none.
     ///
     /// A task without an operator's rights may replace only files it owns, or the file that one of its tasks published;
-    /// another file under that name does not count. A confined task may replace only a file that another confined task of
-    /// its owner published.
+    /// another file under that name does not count. A confined task may replace only a file that another confined task
+    /// of its owner published.
     static func refusal(
         of name: String, in directory: DirectoryHandle, by task: TaskSpecification, hasOperatorRights: Bool,
         _ pool: BlockingPool, _ store: TaskStore

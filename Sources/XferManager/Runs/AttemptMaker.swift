@@ -10,11 +10,11 @@ import XferSystem
 /// An actor that makes requests for a task. The steps of an attempt are the same for all of them.
 protocol AttemptMaker: Actor {
     nonisolated var context: RunContext { get }
-    var course: AttemptState { get set }
+    var attemptState: AttemptState { get set }
     /// Received bytes that are durable, for the case that this service's own error ends an attempt.
     var keptByteCount: Int64 { get }
     /// The tasks the attempts are made for.
-    var audience: [TaskID] { get }
+    var subscribers: [TaskID] { get }
 
     /// Called with the final counters of an attempt.
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot)
@@ -31,12 +31,12 @@ extension AttemptMaker {
     nonisolated var onBodyEnd: @Sendable () async -> Void { context.onBodyEnd }
 
     var pendingEvents: [EventPayload] {
-        get { course.pendingEvents }
-        set { course.pendingEvents = newValue }
+        get { attemptState.pendingEvents }
+        set { attemptState.pendingEvents = newValue }
     }
 
     var keptByteCount: Int64 { 0 }
-    var audience: [TaskID] { [taskID] }
+    var subscribers: [TaskID] { [taskID] }
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
 
@@ -77,11 +77,11 @@ extension AttemptMaker {
     /// - Parameters:
     ///   - request: the task's own, or one derived from it.
     ///   - origin: the offset from which received bytes count; see `RunControl.begin`.
-    ///   - tellsRedirects: whether redirects become events of the task.
-    ///   - configure: sets what this kind of run needs of the engine.
+    ///   - tellsRedirects: true if redirects become events of the task.
+    ///   - configure: sets the engine's options for this kind of run.
     ///   - onEvent: is called with every event but the last. An error it throws stops the attempt, and is thrown when
     ///     that has ended.
-    /// - Returns: the outcome, and whether bytes of a download were written before it.
+    /// - Returns: the outcome, and true if bytes of a download were written before it.
     /// - Throws: `TransferError`, `StoreError`, and the errors of `onEvent`.
     private func makeRequest(
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64,
@@ -94,11 +94,11 @@ extension AttemptMaker {
         let begunAt = Clocks.monotonic()
         var (cookieJar, secret): (String?, Int?)
         // Assumed until the engine reports otherwise.
-        course.requestWasSent = true
+        attemptState.requestWasSent = true
         let handle: AttemptHandle
-        let continued = course.begun
+        let continued = attemptState.begun
         if let begun = continued, case .file(let descriptor) = sink {
-            course.begun = nil
+            attemptState.begun = nil
             handle = begun
             await services.engine.move(begun.id, to: descriptor)
         } else {
@@ -107,7 +107,7 @@ extension AttemptMaker {
         if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
         // The limits changed while the attempt was being started and had no id yet, or other attempts must get a
         // smaller share. A brief run's attempt has those that were in force at its beginning.
-        if continued != nil || rates != ratesOfEach() || rates != course.maxRates { await shareRates() }
+        if continued != nil || rates != ratesOfEach() || rates != attemptState.maxRates { await shareRates() }
 
         var ended: AttemptOutcome?
         var failure: (any Error)?
@@ -131,11 +131,11 @@ extension AttemptMaker {
         control.end(handle, received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
         onAttemptEnd(handle.progress.snapshot)
         if let ended {
-            course.requestWasSent = ended.requestWasSent
+            attemptState.requestWasSent = ended.requestWasSent
             services.recordProof(ended, since: begunAt)
         }
         // The attempts that go on get a larger share.
-        if course.maxRates != BandwidthLimits(), !control.attempts.isEmpty { await shareRates() }
+        if attemptState.maxRates != BandwidthLimits(), !control.attempts.isEmpty { await shareRates() }
         try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
@@ -186,7 +186,7 @@ extension AttemptMaker {
 
     /// The default implementation of `setMaxRates`, for a type that makes the attempts itself.
     func setOwnMaxRates(receive: Int64, send: Int64) async {
-        course.maxRates = BandwidthLimits(receive: receive, send: send)
+        attemptState.maxRates = BandwidthLimits(receive: receive, send: send)
         await shareRates()
     }
 
@@ -202,7 +202,7 @@ extension AttemptMaker {
     private func ratesOfEach(besides more: Int = 0) -> BandwidthLimits {
         let count = Int64(clamping: max(1, control.attempts.count + more))
         func part(_ rate: Int64) -> Int64 { rate > 0 ? max(1, rate / count) : 0 }
-        return BandwidthLimits(receive: part(course.maxRates.receive), send: part(course.maxRates.send))
+        return BandwidthLimits(receive: part(attemptState.maxRates.receive), send: part(attemptState.maxRates.send))
     }
 }
 
@@ -251,15 +251,15 @@ extension AttemptMaker {
 
 /// Reports to operators how an attempt's connections were judged.
 extension AttemptMaker {
-    /// Reports at once what `report_only` policies would have refused. Refusals are part of the outcome.
+    /// Reports at once the refusals of `report_only` policies. Other refusals are part of the outcome.
     func report(_ verdict: TrustVerdict) async throws {
         guard !verdict.violations.isEmpty else { return }
         for violation in verdict.violations {
             services.logger.warning(
-                "a trust policy that only reports would have refused a server",
+                "a report-only trust policy would have refused a server",
                 metadata: ["task": "\(taskID)", "failure": "\(violation)"])
         }
-        let (ids, now) = (audience, services.clock())
+        let (ids, now) = (subscribers, services.clock())
         try await services.store.write { tx in
             for id in ids {
                 guard let task = try tx.task(id) else { continue }

@@ -4,11 +4,11 @@ import XferStore
 
 /// Opens the directory of a transfer's bytes, beneath its owner's roots and with the owner's rights.
 enum DestinationDirectory {
-    /// Opens the directory named when the task was added, or throws `destinationUnavailable`.
+    /// Opens the directory that was set when the task was added, or throws `destinationUnavailable`.
     ///
     /// - Parameters:
-    ///   - owner: the owner of the task that named it.
-    ///   - confinement: where that task is confined to.
+    ///   - owner: the owner of that task.
+    ///   - confinement: the directory to which that task is confined.
     static func open(
         _ partial: PartialLocation, for owner: Owner, _ confinement: Confinement?, _ settings: ManagerSettings,
         _ services: RunServices, _ purpose: AllowedRoots.Purpose = .writing
@@ -30,7 +30,7 @@ enum DestinationDirectory {
             else {
                 throw TransferError(
                     .destinationUnavailable,
-                    "\(path) is not the directory it was when the task was added: is its disk mounted? A directory that was made anew has to be named anew"
+                    "\(path) is not the directory it was when the task was added: is its disk mounted? For a directory that was created again, set it again"
                 )
             }
             return directory
@@ -82,7 +82,7 @@ enum DestinationDirectory {
     /// path.
     private static var unavailableToOthers: TransferError {
         TransferError(
-            .destinationUnavailable, "the bytes that are shared with another task lie where they cannot be used now")
+            .destinationUnavailable, "the bytes that are shared with another task are in a directory that cannot be used now")
     }
 
     /// Returns a closure that opens the directory by its path again, as another process would find it. The closure

@@ -3,8 +3,7 @@ import XferFiles
 import XferModel
 import XferSystem
 
-/// The directories that runs have open, so that ten thousand files for one directory do not walk its path ten thousand
-/// times.
+/// The open directories of runs, so that ten thousand files for one directory do not walk its path ten thousand times.
 ///
 /// A directory is reused only while its path leads to it, and only under the roots that allowed it. A check stays valid
 /// for 200 ms: a path may change right after any check, so a moment more makes no difference.

@@ -10,9 +10,9 @@ final class RunContext: Sendable {
     let settings: ManagerSettings
     let control: RunControl
     let trust: RunTrust
-    /// The task's tries since its last progress, this run's included.
+    /// The task's attempts since its last progress, including this run's.
     let tries: Int
-    /// Called once when the last byte has arrived and the run needs no slot any more.
+    /// Called once when the last byte has arrived and the run no longer needs a slot.
     let onBodyEnd: @Sendable () async -> Void
 
     init(
@@ -35,12 +35,12 @@ struct RunState: Sendable {
     var transfer: Transfer
     /// Facts about the response and the file, committed with the next commit.
     var outcome: TaskOutcome
-    var course: AttemptState
+    var attemptState: AttemptState
 
     init(_ task: TransferTask, _ transfer: Transfer) {
         self.transfer = transfer
         outcome = task.outcome
-        course = AttemptState(
+        attemptState = AttemptState(
             maxRates: BandwidthLimits(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
     }
 }

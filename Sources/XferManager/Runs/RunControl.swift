@@ -3,10 +3,10 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// Lets `RunScheduler` stop a run and read its progress.
+/// The control with which `RunScheduler` stops a run and reads its progress.
 ///
-/// The run may be between two attempts when the scheduler requests a stop, so the request is kept until the run
-/// checks it.
+/// The run may be between two attempts when the scheduler requests a stop, so the request is kept until the run checks
+/// it.
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
@@ -14,7 +14,7 @@ final class RunControl: Sendable {
         var isEnding = false
         var isPublishing = false
         var phase: TaskPhase = .connecting
-        /// More than one only for a transfer in segments or parts.
+        /// The live attempts; more than one only for a transfer in segments or parts.
         var attempts: [LiveAttempt] = []
         /// The hook that works on the file.
         var hook: HookStop?
@@ -57,7 +57,7 @@ final class RunControl: Sendable {
         state = NIOLockedValueBox(State())
     }
 
-    /// Shows what the task's row says until the run has opened what is kept.
+    /// Shows the progress in the task's row until the run has opened the kept bytes.
     init(of task: TransferTask) {
         kind = task.specification.kind
         var initial = State()
@@ -72,7 +72,7 @@ final class RunControl: Sendable {
 
     /// Samples the rates. Returns the network traffic since the last call.
     ///
-    /// Each call returns only what was added since the previous one, so the metrics count every byte once.
+    /// Each call returns only the traffic since the previous one, so the metrics count every byte once.
     func measure(_ now: MonotonicInstant) -> Traffic {
         state.withLockedValue { state in
             let traffic = state.traffic
@@ -94,7 +94,7 @@ final class RunControl: Sendable {
     /// The control whose run makes the requests: this one, or that of the transfer it follows.
     var mover: RunControl { followed ?? self }
 
-    /// Bytes per second in the task's own direction.
+    /// The rate in the task's own direction in bytes per second.
     var rate: Int64 { kind == .upload ? mover.rates.sent : mover.rates.received }
 
     /// True if kept bytes can be continued after an interruption; nil while that is not known.

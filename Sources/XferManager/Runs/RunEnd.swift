@@ -12,7 +12,7 @@ enum RunEnd: Sendable {
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
     /// The bytes were wrong and are discarded. The task runs again at once with another source; this does not count as
-    /// a try.
+    /// an attempt.
     case again
     /// The run stopped on request, and its bytes are checkpointed.
     case stopped
@@ -26,10 +26,10 @@ enum RunEnd: Sendable {
 /// A run's end together with the facts committed with it.
 struct RunResult: Sendable {
     var end: RunEnd
-    /// The transfer that holds the run's bytes.
+    /// The transfer with the run's bytes.
     var transferID: TransferID
     var outcome: TaskOutcome
-    /// True if the task gets a transfer of its own for its next try.
+    /// True if the task gets a transfer of its own for its next attempt.
     var leavesTransfer = false
     /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload]

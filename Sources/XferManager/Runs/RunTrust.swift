@@ -19,7 +19,7 @@ final class RunTrust: Sendable {
         /// The authorities in force when the first `https` hop was resolved.
         var authorities: String?
         /// Hops whose use of a policy with `allow_invalid_certificates` was reported, since the attempt began.
-        var toldLax: Set<LaxUse> = []
+        var reportedLax: Set<LaxUse> = []
         var lax: [LaxUse] = []
         /// The servers that sent the bytes of earlier attempts.
         var kept: SourceLedger
@@ -153,7 +153,7 @@ final class RunTrust: Sendable {
         }
         guard !uses.isEmpty else { return }
         state.withLockedValue { state in
-            for use in uses where state.toldLax.insert(use).inserted { state.lax.append(use) }
+            for use in uses where state.reportedLax.insert(use).inserted { state.lax.append(use) }
         }
     }
 
@@ -168,13 +168,13 @@ final class RunTrust: Sendable {
     // MARK: Evidence of the servers
 
     /// Starts a new run on the transfer, with the servers recorded for its kept bytes.
-    func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept) } }
+    func restart(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept) } }
 
     func beginAttempt() {
         state.withLockedValue { state in
             state.kept = state.sources
             state.answering = SourceLedger()
-            state.toldLax = []
+            state.reportedLax = []
         }
     }
 
@@ -190,13 +190,13 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// Identifies the trust settings in force: under equal ones every server is judged alike.
+    /// Identifies the trust settings in force: equal settings judge every server in the same way.
     private var settings: String {
         let now = clock()
         return "\(policies.withLockedValue { $0.identity(at: now) })/\(taskPolicy ?? "")"
     }
 
-    /// Forgets the servers of dropped bytes; only those of this attempt remain.
+    /// Removes the servers of dropped bytes; only those of this attempt remain.
     func forgetKept() {
         state.withLockedValue { state in
             state.kept = SourceLedger()
@@ -221,8 +221,8 @@ final class RunTrust: Sendable {
 
     func setRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
 
-    /// Why bytes of earlier runs may not be used any more; nil if the policies in force trust every server that sent
-    /// them. May read the authorities' file.
+    /// The reason why bytes of earlier runs may no longer be used; nil if the policies in force trust every server that
+    /// sent them. May read the authorities' file.
     ///
     /// - Parameter urls: the origins to check if no server is recorded. They were trusted under the built-in default.
     /// - Throws: `policyMissing` if the task's policy does not exist; the bytes are kept until it does.
@@ -250,7 +250,7 @@ final class RunTrust: Sendable {
             if kept.isEmpty {
                 for url in urls
                 where try resolve(Hop(origin: url.origin)).judgement != AppliedPolicies.ordinary.judgement {
-                    return "what \(url.hostKey) showed is not known any more"
+                    return "the certificates of \(url.hostKey) are no longer known"
                 }
             }
             for (index, source) in kept.entries.enumerated() where source.settingsOfUnlisted == nil {
@@ -282,7 +282,7 @@ struct Judgement {
         self.authorities = authorities
     }
 
-    /// The judgement of a server; over `http` the authorities say nothing.
+    /// The judgement of a server; over `http` the authorities do not matter.
     init(_ policies: String, of origin: Origin, _ authorities: String) {
         self.init(policies, origin.scheme == .https ? authorities : "")
     }

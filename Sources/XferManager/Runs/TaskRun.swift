@@ -8,16 +8,16 @@ import XferStore
 
 /// One task from `running` to its next state. There is one kind of run for each way to transfer bytes.
 ///
-/// A run commits what a restart has to know before it acts. It commits facts and offsets itself; `RunScheduler`
+/// A run commits the state that a restart needs before it acts. It commits facts and offsets itself; `RunScheduler`
 /// commits the task's next state.
 protocol TaskRun: AttemptMaker {
     var facts: RunState { get set }
     /// The kept part of the response. It is committed with the task's end.
     var keptResponse: KeptResponse? { get }
-    /// True if a later try can continue from this run, so that the transfer is kept when the task fails.
+    /// True if a later attempt can continue from this run, so that the transfer is kept when the task fails.
     var isResumable: Bool { get }
 
-    /// True if the next try should use a new transfer.
+    /// True if the next attempt should use a new transfer.
     var leavesTransfer: Bool { get }
 
     /// The transfer whose claims to disk space end with the run; nil if the run has none.
@@ -42,9 +42,9 @@ extension TaskRun {
         get { facts.outcome }
         set { facts.outcome = newValue }
     }
-    var course: AttemptState {
-        get { facts.course }
-        set { facts.course = newValue }
+    var attemptState: AttemptState {
+        get { facts.attemptState }
+        set { facts.attemptState = newValue }
     }
 
     var keptResponse: KeptResponse? { nil }
@@ -89,7 +89,7 @@ extension TaskRun {
             end: end, transferID: transfer.id, outcome: outcome, leavesTransfer: leavesTransfer,
             pendingEvents: events,
             keptResponse: keptResponse,
-            requestWasSent: course.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
+            requestWasSent: attemptState.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
             progress: control.progress)
     }
 }
@@ -111,7 +111,7 @@ struct Overtaken: Error, CustomStringConvertible {
 
 extension TaskRun {
     /// Commits a change of this run together with the pending events, if the task still belongs to this run. The events
-    /// of a task that has ended meanwhile are not appended; what clean-up has to know is still written.
+    /// of a task that has ended meanwhile are not appended; the data for the clean-up is still written.
     ///
     /// - Throws: `Overtaken`, `StoreError`, and the errors of `change`.
     func commit<Answer: Sendable>(
@@ -170,7 +170,7 @@ extension TaskRun {
         let decision = try await services.cache.decide(for: specification, heldTo: trust)
         if case .miss = decision {
             throw TransferError(
-                .onlyIfCachedMiss, "nothing usable is kept of \(specification.request.url), and the task may not ask",
+                .onlyIfCachedMiss, "no usable response of \(specification.request.url) is cached, and the task may not make a request",
                 host: specification.request.url.hostKey)
         }
         return decision
@@ -183,7 +183,7 @@ extension TaskRun {
     }
 
     /// True if the task has reported a kept response but not yet the result of its revalidation.
-    func owesWord() async throws -> Bool {
+    func owesNotification() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
         let told = try await services.store.read {
@@ -194,7 +194,7 @@ extension TaskRun {
 
     /// Reports a kept response, with the content for `task.result`, before the request is sent. A task that is retried
     /// reports it only once.
-    func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
+    func reportCacheHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
         let (event, id, now) = (hit(response), taskID, services.clock())
         try await commit(.immediate) { tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }

@@ -31,8 +31,8 @@ actor ClockFollower: ManagerPart {
         offset = Self.offset(of: context.services.clock())
     }
 
-    /// Called when the wall clock may have been set: waits keep their remaining length, and what depends on the time of
-    /// day is computed again.
+    /// Called when the wall clock may have been set: waits keep their remaining length, and times of day are computed
+    /// again.
     func onClockSet() async {
         let now = clock()
         let current = Self.offset(of: now)
@@ -62,7 +62,7 @@ actor ClockFollower: ManagerPart {
     /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error,
     /// which is logged, the conditions are evaluated when they are due.
     func recomputeConditions() async {
-        zones.lookAgain()
+        zones.recheck()
         var after: TaskID?
         do {
             while true {
@@ -79,7 +79,7 @@ actor ClockFollower: ManagerPart {
                 after = last
             }
         } catch {
-            logger.report("computing the conditions anew failed", error)
+            logger.report("computing the start conditions again failed", error)
         }
         await scheduler.schedule()
     }

@@ -5,8 +5,8 @@ import XferSystem
 
 /// The leases that are in force, by name.
 ///
-/// They live in memory only: after a restart every lease is over until it is renewed, since the caller that gave it may
-/// have taken its tasks back meanwhile. Renewing costs no commit.
+/// They are in memory only: after a restart every lease is over until it is renewed, since its caller may have taken
+/// its tasks back meanwhile. Renewing costs no commit.
 final class TaskLeases: Sendable {
     /// The highest number of names.
     static let maxCount = 64

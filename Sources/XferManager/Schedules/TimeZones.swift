@@ -64,7 +64,7 @@ final class TimeZones: Sendable {
     }
 
     /// Marks every cached zone as stale, so that its file is checked at the next use.
-    func lookAgain() {
+    func recheck() {
         entries.withLockedValue { entries in
             for name in entries.keys { entries[name]?.lookedAt = MonotonicInstant(nanoseconds: .min / 2) }
         }

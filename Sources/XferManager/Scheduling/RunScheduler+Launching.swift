@@ -155,9 +155,9 @@ extension RunScheduler {
     /// starts of the pass under way are launched: what the database then says about who holds them does not change any
     /// more. A transfer that is live now is discarded again when its last run leaves it. Ended by `endDeleting`.
     func beginDeleting(_ ids: Set<TransferID>) async -> Set<TransferID> {
-        // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to be
-        // idle before it counts as being deleted: otherwise a pass that still saw it live could start a task on it after
-        // its last run has left, and the task would stay `running` on a transfer without a row.
+        // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to
+        // be idle before it counts as being deleted: otherwise a pass that still saw it live could start a task on it
+        // after its last run has left, and the task would stay `running` on a transfer without a row.
         transfersBeingDeleted = ids.filter { transfers[$0] == nil }
         await passEnded()
         return transfersBeingDeleted.filter { transfers[$0] == nil }

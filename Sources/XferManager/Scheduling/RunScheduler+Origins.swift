@@ -36,7 +36,7 @@ extension RunScheduler {
             transfers[live.transfer]?.isBackedOff = true
         }
         // 403 may be about the file alone: it waits as `Refusal.fewerAtOnce`.
-        guard case .refused(asksToWait: false) = outcome, !result.isForbidden,
+        guard case .refused(requestsWait: false) = outcome, !result.isForbidden,
             machine.limits.maxActivePerHost == nil, transfers[live.transfer]?.isBackedOff == true
         else {
             backOffs[id] = nil
@@ -64,8 +64,8 @@ extension RunScheduler {
         guard error.proxy == nil, error.host.map({ $0 == live.host }) ?? true else { return .other }
         if let status = error.httpStatus {
             switch status {
-            case 429, 503: return .refused(asksToWait: (error.retryAfter ?? 0) > 0)
-            case 403 where othersOfHost > 0: return .refused(asksToWait: false)
+            case 429, 503: return .refused(requestsWait: (error.retryAfter ?? 0) > 0)
+            case 403 where othersOfHost > 0: return .refused(requestsWait: false)
             default: return .answered(trace, of: live.host, bytes: 0)
             }
         }

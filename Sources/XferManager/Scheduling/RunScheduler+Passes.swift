@@ -114,7 +114,7 @@ extension RunScheduler {
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil {
             pass.briefs = (
-                held: store.held,
+                held: store.uncommittedStarts,
                 mayBeBrief: {
                     [directories = context.directories, rights = services.rights, publishing = briefs.publishingCounts]
                     task in

@@ -23,7 +23,7 @@ extension RunScheduler {
             services.removeSpoolFiles(aftermath.spoolFiles)
         } catch {
             logger.report(
-                "a run's end could not be recorded; it goes on from its last checkpoint", error, ["task": "\(id)"])
+                "a run's end could not be recorded; it continues from its last checkpoint", error, ["task": "\(id)"])
         }
         // The task may now wait for a network change that has happened meanwhile.
         if facts != reachability.withLockedValue(\.facts) { delegate?.wakeWaitingForNetwork() }

@@ -50,8 +50,8 @@ extension RunScheduler {
         for live in runs.values { await live.stop() }
     }
 
-    /// Whether a run or a publish still works on the task's bytes: what it leaves behind is discarded when it has ended,
-    /// because it would create again what is deleted before.
+    /// Whether a run or a publish still works on the task's bytes: what it leaves behind is discarded when it has
+    /// ended, because it would create again what is deleted before.
     func isInUse(_ id: TaskID) -> Bool {
         runs[id] != nil || briefs.runs[id] != nil || passes.stops[id] != nil
             || beingPublished.withLockedValue { $0.contains(id) }
@@ -161,8 +161,8 @@ extension RunScheduler {
 
     // MARK: Trust
 
-    /// Stops the runs that these policies and rules would judge otherwise; they are judged again. Returns those that can
-    /// no longer be stopped, because their files are getting their names.
+    /// Stops the runs that these policies and rules would judge otherwise; they are judged again. Returns those that
+    /// can no longer be stopped, because their files are getting their names.
     func reevaluateTrust(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async -> [TaskID] {
         // No task joins a transfer under the old judgement.
         for (id, transfer) in transfers where transfer.trust.isStale(under: policies, rules, at: now) {

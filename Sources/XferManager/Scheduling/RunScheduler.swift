@@ -19,9 +19,10 @@ protocol RunSchedulerDelegate: AnyObject, Sendable {
 /// Starts runs, stops them, and records their ends. It alone knows which runs and transfers are live.
 ///
 /// The invariant: a task is `running` in the database only while this actor has its run, or while a pass is between the
-/// start's commit and its launch; a `BriefRun` is the one exception. The commit suspends the actor, so a verb, a changed rate or a policy may concern a start
-/// that is committed and has no run yet. Every such call is answered by `runs` if the run is there; else, while a pass is
-/// under way, it is recorded in `passes` and applied by `launch`. Nothing outside this actor has to know of that.
+/// start's commit and its launch; a `BriefRun` is the one exception. The commit suspends the actor, so a verb, a
+/// changed rate or a policy may concern a start that is committed and has no run yet. Every such call is answered by
+/// `runs` if the run is there; else, while a pass is under way, it is recorded in `passes` and applied by `launch`.
+/// Nothing outside this actor has to know of that.
 ///
 /// Every change follows one order: decide within a store transaction, commit, run the action.
 actor RunScheduler: ManagerPart {
@@ -72,7 +73,7 @@ actor RunScheduler: ManagerPart {
 
     func setDelegate(_ delegate: any RunSchedulerDelegate) {
         self.delegate = delegate
-        store.held.setWanted { [weak self] in
+        store.uncommittedStarts.setWanted { [weak self] in
             guard let self else { return }
             Task { await self.commitAllStarts() }
         }
@@ -140,7 +141,8 @@ struct PassState {
 
 extension RunScheduler {
     /// Requeues tasks that are `running` in the database and have no run: after a crash, a clean stop or a time without
-    /// storage. Returns how many. The caller holds starts meanwhile, so that no start is between its commit and its launch.
+    /// storage. Returns how many. The caller holds starts meanwhile, so that no start is between its commit and its
+    /// launch.
     func restoreRunning() async throws -> Int {
         await passEnded()
         var after: TaskID?

@@ -50,7 +50,7 @@ struct SchedulingPass: Sendable {
     /// The brief runs that a task with an equal key would join.
     var joinableBriefs: [SharingKey: TaskID] = [:]
     /// Set if tasks may be picked for brief runs.
-    var briefs: (held: HeldTasks, mayBeBrief: @Sendable (TransferTask) -> Bool)?
+    var briefs: (held: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
     /// How many brief runs fetch.
     var fetchingBriefs = 0
     let isSharedBetweenOwners: Bool
@@ -140,8 +140,8 @@ struct SchedulingPass: Sendable {
         if !starts.tasks.isEmpty { try tx.settleTurns() }
     }
 
-    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now, so
-    /// they are started here, under the same limits.
+    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now,
+    /// so they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
         for id in ignoringCooldown.sorted() where !isFull && scheduler.freeSlots > 0 {
             let task = try StoreError.nilIfUnreadable { try tx.task(id) }
@@ -188,7 +188,7 @@ struct SchedulingPass: Sendable {
             else { return false }
         }
         let need = DescriptorRules.need(of: task.specification, segments: segments)
-        tx.hold(task.id)
+        tx.addUncommittedStart(task.id)
         scheduler.onStart(task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: need)
         fetchingBriefs += 1
         starts.briefs.append(BriefStart(task: task, descriptors: need))
@@ -223,7 +223,7 @@ struct SchedulingPass: Sendable {
     private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         inFlight.consider(task.id)
         if isMetered, !task.specification.request.allowsMetered {
-            try tx.transition(task, at: now) { $0.onHold(Wait(.network)) }
+            try tx.transition(task, at: now) { $0.onBlocked(Wait(.network)) }
             starts.hasHeldOffMetered = true
         } else if try tx.mayStart(task, inputs, at: now) {
             return true
@@ -233,8 +233,8 @@ struct SchedulingPass: Sendable {
         return false
     }
 
-    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under another
-    /// one it would publish a second file.
+    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under
+    /// another one it would publish a second file.
     private func mayLeaveItsTransfer(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let id = task.transferID else { return true }
         return try tx.transfer(id)?.publishIntent == nil
@@ -306,7 +306,7 @@ private final class StoredQueue: QueueIndex {
     let tx: StoreTransaction
     /// How many tasks are read beyond those that are held: no more than may start.
     private let pageSize: Int
-    private let held: HeldTasks?
+    private let held: UncommittedStarts?
     /// Tasks at the head of a lane that were read, are not held and were not removed.
     private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
     /// The next lanes of a priority, in their order. No lane that is not among them comes before one of them.
@@ -315,10 +315,11 @@ private final class StoredQueue: QueueIndex {
     private var empty: [Priority: LaneExclusions] = [:]
     /// The exclusions of the last search for a lane.
     private var asked = LaneExclusions()
-    /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was found.
+    /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was
+    /// found.
     private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
-    init(_ tx: StoreTransaction, held: HeldTasks?, freeSlots: Int) {
+    init(_ tx: StoreTransaction, held: UncommittedStarts?, freeSlots: Int) {
         self.tx = tx
         self.held = held
         pageSize = min(max(freeSlots, 1), Self.largestPage)
@@ -387,6 +388,6 @@ private final class StoredQueue: QueueIndex {
     /// The first tasks that are not held; `limit` counts those, too.
     private func first(of lane: QueueLane, _ order: QueueOrder, limit: Int) throws -> [TaskID] {
         let read = try tx.heads(of: lane, order: order, limit: limit)
-        return held?.removeHeld(from: read) ?? read
+        return held?.removeUncommitted(from: read) ?? read
     }
 }

@@ -20,12 +20,12 @@ struct CoalesceKeys: Sendable {
         let key = key(of: machine.task.specification)
         guard key != machine.task.coalesceKey else { return false }
         machine.coalesce(under: key)
-        guard let transfer = machine.task.transferID, try tx.isHeld(transfer, but: machine.task.id) else {
+        guard let transfer = machine.task.transferID, try tx.isUsed(transfer, but: machine.task.id) else {
             return false
         }
         machine.unsubscribe()
         try tx.discardBytes(
-            of: &machine, because: "its request was changed, and other tasks still use what was received", at: now)
+            of: &machine, because: "its request was changed, and other tasks still use the received bytes", at: now)
         return true
     }
 }

@@ -59,6 +59,6 @@ extension StoreTransaction {
 
 extension StoreReader {
     fileprivate func holder(ofSlot slot: String, of owner: Owner) throws -> TransferTask? {
-        try tasks(inSlot: slot, of: owner).last { SlotRules.isHeld(in: $0.state) }
+        try tasks(inSlot: slot, of: owner).last { SlotRules.isOccupied(in: $0.state) }
     }
 }

@@ -174,7 +174,7 @@ public actor StagedPublishing: ManagerPart {
             (transfer: try transferID.flatMap { try reader.transfer($0) }, ready: try reader.readyFile(of: id))
         }
         guard let transfer = found.transfer, let ready = found.ready else {
-            throw TransferError(.fileMoveFailed, "the database does not know the staged file any more")
+            throw TransferError(.fileMoveFailed, "the database no longer contains the staged file")
         }
         try await services.requireTrusted(
             task, transfer, authoritiesFile: settings.authoritiesFile(of: task.specification.request))
@@ -271,7 +271,7 @@ public actor StagedPublishing: ManagerPart {
                     _ = try await settle(id)
                 } catch {
                     // Its disk may not be mounted: a later commit checks again.
-                    logger.report("how far a commit came cannot be seen now", error, ["task": "\(id)"])
+                    logger.report("the progress of a commit cannot be determined now", error, ["task": "\(id)"])
                 }
             }
             after = last

@@ -4,8 +4,8 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Keeps the hosts that have demanded https in the database. Changes that come while others are written are written
-/// together afterwards; a crash loses the last moment, until the host says so again.
+/// Keeps the hosts that have demanded https in the database. Changes during a write are written together afterwards; a
+/// crash loses the last moment, until the host repeats its demand.
 final class SecureHostRecorder: Sendable {
     private struct State {
         /// The rows to write, by host; nil removes the row.
@@ -31,8 +31,8 @@ final class SecureHostRecorder: Sendable {
         }
     }
 
-    /// Returns when everything that was recorded before is in the database. What could not be written earlier is tried
-    /// again.
+    /// Returns when everything that was recorded before is in the database. What could not be written earlier is
+    /// retried.
     func flush() async throws {
         let writing = state.withLockedValue { state in
             if state.writing == nil, !state.pending.isEmpty { state.writing = Task { try await write() } }
@@ -56,7 +56,7 @@ final class SecureHostRecorder: Sendable {
                     }
                 }
             } catch {
-                logger.report("hosts that demand https could not be recorded; the next change tries again", error)
+                logger.report("hosts that demand https could not be recorded; the next change repeats it", error)
                 state.withLockedValue { state in
                     state.pending.merge(pending) { newer, _ in newer }
                     state.writing = nil

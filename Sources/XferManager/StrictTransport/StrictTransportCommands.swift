@@ -10,7 +10,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
 
     private var memory: StrictTransport { services.engine.strictTransport }
 
-    /// Reads the hosts from the database, and keeps what changes.
+    /// Reads the hosts from the database, and stores changes from then on.
     func begin() async throws {
         let hosts = try await store.read { try $0.secureHosts(limit: SecureHostList.maxCount) }
         memory.setMode(settings.strictTransport)
@@ -23,7 +23,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
         return (settings.strictTransport, memory.hosts.filter { $0.expiresAt > now })
     }
 
-    /// Forgets hosts, or all if `hosts` is nil. Returns the names of those that were known.
+    /// Removes hosts, or all if `hosts` is nil. Returns the names of those that were known.
     ///
     /// The rows are deleted in the order of all other changes: a host that demands https again meanwhile stays known.
     public func clear(_ hosts: [String]?) async throws -> [String] {

@@ -7,11 +7,11 @@ import XferStore
 /// The kept bytes of a task that gets another directory: they are copied durably, the change of the directory is
 /// committed, then the old file is deleted.
 ///
-/// Nothing is locked meanwhile. The commit compares the transfer with what was copied, and a task that has been started
-/// is refused before that. Both directories are recorded before the copy is made: after a crash the next start looks in
-/// them for the file that no row names.
+/// Nothing is locked meanwhile. The commit compares the transfer with the copied one, and a task that has been started
+/// is refused before that. Both directories are recorded before the copy is made: after a crash the next start searches
+/// them for the file to which no row refers.
 struct KeptBytesMove: Sendable {
-    /// The transfer as it was read before the copy.
+    /// The transfer that was read before the copy.
     private let transfer: Transfer
     private let source: DirectoryHandle
     private let target: DirectoryHandle
@@ -28,7 +28,7 @@ struct KeptBytesMove: Sendable {
         let found = try await services.store.read { reader -> Transfer? in
             guard let transfer = try reader.transfer(id), transfer.publishIntent == nil,
                 transfer.resumeData.segments.contains(where: { $0.committed > $0.start }),
-                try !reader.isHeld(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
+                try !reader.isUsed(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
             else { return nil }
             return transfer
         }
@@ -86,7 +86,7 @@ struct KeptBytesMove: Sendable {
     func commit(of task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard task.transferID == transfer.id, let present = try tx.transfer(transfer.id),
             present.resumeData == transfer.resumeData, present.partial == transfer.partial,
-            present.publishIntent == nil, try !tx.isHeld(transfer.id, but: task.id)
+            present.publishIntent == nil, try !tx.isUsed(transfer.id, but: task.id)
         else { return false }
         try tx.update(
             partial: PartialLocation(directory: target.path, identity: target.identity), of: transfer.id)
@@ -115,7 +115,7 @@ enum SweptDirectories {
     private static let key = "sweep.directories"
     /// Paths that are admitted have no control characters.
     private static let separator: Character = "\n"
-    /// Beyond it the earliest are forgotten.
+    /// The limit beyond which the earliest leases are removed.
     private static let maxCount = 1000
 
     static func all(in reader: StoreReader) throws -> [String] {

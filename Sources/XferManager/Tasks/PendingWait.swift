@@ -27,13 +27,13 @@ public struct WaitGoal: Hashable, Sendable {
 
 /// The state of a wait's tasks, in one state of the database.
 public struct WaitOutcome: Hashable, Sendable {
-    /// The rows of tasks, in the order of the ids: of all if they were wanted and take no more memory than a page.
+    /// The rows of tasks, in the order of the ids: of all if they were wanted and need no more memory than a page.
     public var tasks: [TransferTask] = []
     /// Tasks whose rows were wanted and not read. `tasks` does not have them.
     public var unread: [TaskID] = []
     /// Tasks whose state does not end the wait.
     public var open: [TaskID] = []
-    /// Ids that name no task of the caller's, and those of tasks that were removed meanwhile.
+    /// Ids that belong to no task of the caller's, and those of tasks that were removed meanwhile.
     public var missing: [TaskID] = []
     /// True if the goal is reached.
     public var isOver = false
@@ -84,7 +84,7 @@ public final class PendingWait: Sendable {
     private static let ends = Set(
         EventType.allCases.filter { $0.isTerminal || $0 == .taskStaged || $0 == .taskRemoved })
 
-    /// Releases what the wait occupies. To be called once.
+    /// Releases the resources of the wait. Call it once.
     public func end() {
         alarm?.cancel()
         context.hub.unfollow(changed)
@@ -110,7 +110,7 @@ public final class PendingWait: Sendable {
         }
     }
 
-    /// Stops to follow those of these tasks that have ended or are gone.
+    /// Ends the following of those of these tasks that have ended or were removed.
     private func inspect(_ tasks: Set<TaskID>) async throws {
         var rest = tasks.sorted()[...]
         while !rest.isEmpty {
@@ -129,9 +129,9 @@ public final class PendingWait: Sendable {
         }
     }
 
-    /// The tasks as they are now. If the goal is not reached, those that have not ended are followed again.
+    /// The present tasks. If the goal is not reached, those that have not ended are followed again.
     ///
-    /// - Parameter rows: whether their rows are wanted, too.
+    /// - Parameter rows: true if their rows are wanted, too.
     public func outcome(rows: Bool) async throws -> WaitOutcome {
         let outcome = try await context.services.store.read { [ids, goal, principal] reader in
             var outcome = WaitOutcome()
@@ -198,10 +198,10 @@ extension StoreReader {
     }
 }
 
-/// Counts the tasks that the open calls of `task.wait` of each user name, and lets the long ones read one at a time,
-/// the users in turns.
+/// Counts the tasks in the open calls of `task.wait` of each user, and lets the long ones read one at a time, the users
+/// in turns.
 final class WaitedTasks: Sendable {
-    /// The highest number for one user; a task counts once for each call that names it.
+    /// The highest number for one user; a task counts once for each call that waits for it.
     static let maxPerUser = 100_000
 
     private let counts = NIOLockedValueBox<[Owner: Int]>([:])

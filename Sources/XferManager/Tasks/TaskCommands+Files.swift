@@ -11,7 +11,7 @@ public struct FileRemovals: Hashable, Sendable {
         /// The path of the file.
         public var path: String
         public var reason: String
-        /// True if the task stays, because the removal can be tried again.
+        /// True if the task stays, because the removal can be repeated.
         public var keepsTask = false
     }
 
@@ -21,7 +21,7 @@ public struct FileRemovals: Hashable, Sendable {
     /// Files that were not deleted, those not listed included.
     public var keptCount = 0
 
-    /// Most files that are listed.
+    /// The highest number of files that are listed.
     public static let maxListed = 1000
 
     mutating func add(_ other: FileRemovals) {
@@ -31,10 +31,10 @@ public struct FileRemovals: Hashable, Sendable {
     }
 }
 
-/// Removing tasks together with the files that they published.
+/// The removal of tasks together with the files that they published.
 ///
 /// The files are deleted before the rows. A crash between leaves the rows, and the call can be repeated: the other way
-/// round, files would remain that no task names.
+/// round, files would remain to which no task refers.
 extension TaskCommands {
     /// Deletes the published files of these tasks, then removes the tasks. Tasks whose files cannot be deleted stay.
     public func removeWithFiles(
@@ -177,11 +177,11 @@ extension TaskCommands {
                     return published.kept("it is not the file that the task published: it was replaced or changed")
                 case .unidentified:
                     return published.kept(
-                        "its file system does not tell whether it is still the file that the task published, and the task "
+                        "its file system cannot prove that it is still the file that the task published, and the task "
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files came in its place; this one is not the task's", at: directory.path(of: name))
+                        "two files replaced it; this one is not the task's", at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

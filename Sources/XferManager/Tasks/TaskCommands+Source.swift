@@ -5,9 +5,8 @@ import XferStore
 
 /// Changes the URL of a download.
 extension TaskCommands {
-    /// Gives a download that does not run another URL. If it waits because of its former URL or has failed, it is tried
-    /// again. Kept bytes are continued only under the resume
-    /// rules.
+    /// Sets another URL for a download that does not run. If it waits because of its former URL or has failed, it is
+    /// retried. Kept bytes are continued only under the resume rules.
     ///
     /// The task's credential stays bound to its origin and is not sent to another server. User info in the new URL
     /// replaces it.
@@ -61,7 +60,7 @@ extension TaskCommands {
 }
 
 extension TaskSpecification {
-    /// - Parameter isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
+    /// - Parameter isGuests: true if the owner is a guest, which may not decide where a profile's secrets are sent.
     fileprivate mutating func replaceURL(with url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
         let origin = request.url.origin
         if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
@@ -76,13 +75,13 @@ extension TaskSpecification {
 }
 
 extension StoreTransaction {
-    /// Forgets that the former first source sent wrong bytes, or answers that did not look like the file: that says
-    /// nothing about the new one.
+    /// Removes the record that the former first source sent wrong bytes, or answers that did not look like the file: it
+    /// does not apply to the new one.
     fileprivate func forgetFormerSource(of task: TransferTask) throws {
         guard let id = task.transferID, let known = try transfer(id) else { return }
         var use = known.sourceUse
         use.suspects.remove(0)
-        use.condemned.remove(0)
+        use.excluded.remove(0)
         if use != known.sourceUse { try setSourceUse(use, of: id) }
         guard known.resumeData.doubt != nil else { return }
         var resumeData = known.resumeData

@@ -59,7 +59,7 @@ extension TaskCommands {
         if hasMoved {
             guard context.moving.withLockedValue({ $0.insert(id).inserted }) else {
                 throw ManagerError.invalidState(
-                    id, before.state, reason: "another call is changing its directory at this moment")
+                    id, before.state, reason: "another call is changing its directory")
             }
         }
         defer { if hasMoved { context.moving.withLockedValue { _ = $0.remove(id) } } }

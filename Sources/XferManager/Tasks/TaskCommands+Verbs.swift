@@ -19,18 +19,18 @@ public struct VerbOutcome: Hashable, Sendable {
         public var reason: Reason?
     }
 
-    /// Why a state did not allow a verb, as it is shown.
+    /// The shown reason why a state did not allow a verb.
     public enum Reason: String, Sendable {
         /// The task runs, and its request must not be made twice: it could not continue after a pause.
         case notResumable = "not_resumable"
-        /// Its file was to be deleted, and could not be.
+        /// Its file could not be deleted, although that was requested.
         case fileKept = "file_kept"
-        /// The copy of what it sends was deleted when it was cancelled.
+        /// The copy of its content was deleted when it was cancelled.
         case sourceDeleted = "source_deleted"
     }
 
     public var changed: [TaskID] = []
-    /// A wrong state is not an error.
+    /// The tasks that did not change. A wrong state is not an error.
     public var unchanged: [Unchanged] = []
     /// Not there, another user's, or damaged: `task.list` names those.
     public var missing: [TaskID] = []
@@ -104,8 +104,8 @@ extension TaskCommands {
     }
 
     /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
-    /// Cancelled tasks are retried only if the filter names their state: a group that is retried does not bring back
-    /// what was cancelled in it.
+    /// Cancelled tasks are retried only if the filter contains their state: a group that is retried does not bring its
+    /// cancelled tasks back.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         try await apply(verb, to: filter, for: principal, in: nil, recording: nil)
     }
@@ -220,7 +220,7 @@ extension ManagerPart {
 }
 
 extension TaskQuery {
-    /// The filter cut down to what the caller may touch.
+    /// The filter, restricted to the caller's rights.
     func restricted(to principal: Principal) -> TaskQuery {
         guard !principal.isOperator else { return self }
         var copy = self

@@ -5,8 +5,8 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry
-/// out what follows. It has no state of its own.
+/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler apply
+/// the consequences. It has no state of its own.
 public struct TaskCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
@@ -115,7 +115,7 @@ extension TaskCommands {
     func requireStateRoom(for principal: Principal) async throws(ManagerError) {
         guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
         throw .storageUnavailable(
-            reason: "there is little room on the disk of the state directory, and what is left is kept for operators")
+            reason: "little space is left on the disk of the state directory, and it is reserved for operators")
     }
 
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have

@@ -77,7 +77,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// The latest event of each of these downloads that says that received bytes were discarded.
+    /// The latest event of each of these downloads about discarded bytes.
     public func discards(of tasks: [TransferTask]) async throws -> [TaskID: Event] {
         let downloads = tasks.filter { $0.specification.kind == .download && $0.startedAt != nil }.map(\.id)
         guard !downloads.isEmpty else { return [:] }
@@ -147,7 +147,7 @@ public struct TaskQueries: ManagerPart, Sendable {
     public enum ListOrder: Hashable, Sendable {
         /// By id.
         case ascending, descending
-        /// Queued tasks alone, as they start.
+        /// Queued tasks alone, in the order of their starts.
         case starting
     }
 

@@ -9,7 +9,7 @@ import XferStore
 public struct TokenCommands: ManagerPart, Sendable {
     let context: ManagerContext
 
-    /// Most tokens that may exist.
+    /// The highest number of tokens that may exist.
     public static let limit = 1000
 
     /// Reads the tokens from the store. Call it once, before the first `token(for:)`.

@@ -14,7 +14,7 @@ package final class TokenRegistry: Sendable {
 
     package init() {}
 
-    /// The tokens that exist now; those that do not any more are revoked.
+    /// Replaces the tokens; those that are missing are revoked.
     package func replaceAll(_ tokens: [StoredToken]) {
         let (gone, notify) = state.withLockedValue { state in
             let before = Set(state.byID.keys)

@@ -29,7 +29,7 @@ struct AddAftermath: Sendable {
     var newest: TransferTask?
 }
 
-/// Adds admitted tasks, and checks what depends on the current state of the database.
+/// Adds admitted tasks, and checks the conditions that depend on the current state of the database.
 extension StoreTransaction {
     /// Adds one of `runs`, as members of the batch if there is one.
     func add(
@@ -68,13 +68,13 @@ extension StoreTransaction {
             let earlier = try earlierAdd(
                 of: insertion.specification, body: insertion.body, asked: insertion.asked)
         else { return nil }
-        guard earlier.askedForTheSame else {
+        guard earlier.isSameRequest else {
             throw ManagerError.keyReused(existing: earlier.id, path: admitted.path + "client_key")
         }
         return AddedTask(id: earlier.id, isExisting: true)
     }
 
-    /// Checks what depends on the current state of the database.
+    /// Checks the conditions that depend on the current state of the database.
     private func requireChance(of admitted: AdmittedTask, _ rules: AddRules) throws {
         let specification = admitted.specification
         try requirePolicy(of: specification)
@@ -84,7 +84,7 @@ extension StoreTransaction {
     }
 
     /// Applies the effects of a new task: on its spool files, on a task it supersedes in its slot, and on itself.
-    /// Returns whether it may have changed.
+    /// Returns true if it may have changed.
     private func settle(
         _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules,
         followedBy aftermath: inout AddAftermath

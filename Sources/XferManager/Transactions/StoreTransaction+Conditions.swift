@@ -36,7 +36,7 @@ extension StoreTransaction {
         case .closed(let wait, let again):
             // A task that is being published, or whose upload must not begin again, continues to its end.
             let goesOn = try isPublishing(task) || mayHaveBegun(task)
-            transition = goesOn ? .unchanged : machine.onHold(wait)
+            transition = goesOn ? .unchanged : machine.onBlocked(wait)
             due = again
         case .failed(let error):
             guard try !isPublishing(task) else {

@@ -7,7 +7,7 @@ extension StoreTransaction {
     /// The highest number of tasks checked for a cycle. A longer chain cannot be changed.
     private static var longestChain: Int { 100_000 }
 
-    /// Throws unless the tasks named in `after` exist and the caller may see them.
+    /// Throws unless the tasks in `after` exist and the caller may see them.
     ///
     /// - Parameter field: the field's name in errors, such as `tasks[3].after`.
     func requireTargets(

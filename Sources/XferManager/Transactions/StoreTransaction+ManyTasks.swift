@@ -2,11 +2,11 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Verbs over many tasks about which they decide alike, as nearly all are where a filter selects a million: one
-/// statement for hundreds of them instead of several for each.
+/// Verbs over many tasks with equal decisions, as nearly all are if a filter selects a million: one statement for
+/// hundreds of them instead of several for each.
 ///
-/// The state machine decides about the first of them. `isDecidedByState` says for which tasks the others are decided
-/// alike: those of which only the rows, the counts and the events change.
+/// The state machine decides about the first of them. `isDecidedByState` determines for which tasks the decision is the
+/// same: those of which only the rows, the counts and the events change.
 extension StoreTransaction {
     /// The highest number of tasks that one transaction changes alike; see `largestStep`.
     static var largestStepAlike: Int { 1000 }
@@ -89,7 +89,7 @@ extension TaskOutline {
 }
 
 extension EventPayload {
-    /// The event of another task about which was decided alike.
+    /// The event of another task with the same decision.
     fileprivate func payload(for task: TaskOutline) -> EventPayload {
         if case .taskPaused = self { .taskPaused(received: task.received) } else { self }
     }

@@ -19,7 +19,7 @@ struct RunEndRules: Sendable {
     /// True if the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool
     var failedURLs: FailedURLList
-    /// For the jitter of waits.
+    /// The seed for the jitter of waits.
     var seed: UInt64
     var now: Timestamp
 }
@@ -27,10 +27,10 @@ struct RunEndRules: Sendable {
 /// The work that follows the commit of a run's end.
 struct RunAftermath: Sendable {
     var discardsBytes = false
-    /// Files of the spool directory that no row names any more.
+    /// Files of the spool directory to which no row refers.
     var spoolFiles: [String] = []
 
-    /// After a run whose task was cancelled, paused or removed meanwhile.
+    /// The work after a run whose task was cancelled, paused or removed meanwhile.
     static func ofOvertaken(_ result: RunResult) -> RunAftermath {
         // The bytes are kept if another task holds them.
         var aftermath = RunAftermath(discardsBytes: true)
@@ -73,11 +73,11 @@ extension StoreTransaction {
             if result.leavesTransfer {
                 machine.unsubscribe()
                 try discardBytes(
-                    of: &machine, because: "what was received is in another task's directory: \(error.message)",
+                    of: &machine, because: "the received bytes are in another task's directory: \(error.message)",
                     at: rules.now)
                 aftermath.discardsBytes = true
             }
-            if result.isPartLost, try !isHeld(transfer, but: id) {
+            if result.isPartLost, try !isUsed(transfer, but: id) {
                 // Another file may have the name by now, or the same inode number.
                 try setPublishIntent(nil, of: transfer)
                 try update(resumeData: ResumeData(), of: transfer)
@@ -88,7 +88,7 @@ extension StoreTransaction {
                 machine.unsubscribe()
                 if task.specification.kind == .download {
                     try discardBytes(
-                        of: &machine, because: "the task has failed, and a later try cannot continue them",
+                        of: &machine, because: "the task has failed, and a later attempt cannot continue them",
                         at: rules.now)
                 }
                 aftermath.discardsBytes = true
@@ -100,7 +100,7 @@ extension StoreTransaction {
         }
         try write(machine, transition, from: task, at: rules.now)
         try rules.failedURLs.record(machine.task, in: self, isAuthentic: rules.isAuthentic, at: rules.now)
-        if case .completed = result.end, !aftermath.discardsBytes, try !isHeld(transfer) {
+        if case .completed = result.end, !aftermath.discardsBytes, try !isUsed(transfer) {
             try deleteTransfer(transfer)
         }
         aftermath.spoolFiles = try settleSpool(machine.task, result.keptResponse, at: rules.now)
@@ -123,7 +123,7 @@ extension StoreTransaction {
     }
 
     /// Stores the response of a task that has ended, and removes the sources of a completed upload. Returns the spool
-    /// files that no row names any more.
+    /// files to which no row refers any more.
     private func settleSpool(
         _ task: TransferTask, _ kept: KeptResponse?, at now: Timestamp
     ) throws -> [String] {

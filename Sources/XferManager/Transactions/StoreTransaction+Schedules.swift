@@ -23,8 +23,7 @@ extension StoreTransaction {
         try applyConditions(to: &machine, inputs, at: now)
     }
 
-    /// Checks changed conditions, and puts the task into the state they demand. Returns an effect if its run has to
-    /// stop.
+    /// Checks changed conditions, and changes the task's state accordingly. Returns an effect if its run has to stop.
     func reschedule(
         _ machine: inout TaskStateMachine, from earlier: TaskSchedule, for principal: Principal, path: String,
         _ inputs: ConditionInputs, at now: Timestamp

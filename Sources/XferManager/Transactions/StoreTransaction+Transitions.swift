@@ -2,8 +2,8 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Writes what a task's state machine decided. Every change of a task's state goes through here, so that no row changes
-/// without its event.
+/// Writes the decisions of a task's state machine. Every change of a task's state goes through here, so that no row
+/// changes without its event.
 extension StoreTransaction {
     /// The highest number of tasks that one transaction changes where many are worked through, so that other commits
     /// wait a few milliseconds at most.
@@ -22,7 +22,7 @@ extension StoreTransaction {
 
     /// Writes the machine's task with all its changes, and the transition's event if it has one.
     ///
-    /// - Parameter former: the row as it is, if the caller knows it; it saves a read.
+    /// - Parameter former: the present row, if the caller knows it; it saves a read.
     func write(
         _ machine: TaskStateMachine, _ transition: TaskTransition?, from former: TransferTask? = nil, at now: Timestamp
     ) throws(StoreError) {
@@ -31,7 +31,8 @@ extension StoreTransaction {
         if let event = transition?.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
     }
 
-    /// Records that a task has no bytes any more, with the event that says why. The caller writes the machine's task.
+    /// Records that a task no longer has bytes, with an event that contains the reason. The caller writes the machine's
+    /// task.
     func discardBytes(
         of machine: inout TaskStateMachine, because reason: String, at now: Timestamp
     ) throws(StoreError) {
@@ -39,7 +40,7 @@ extension StoreTransaction {
         try append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
     }
 
-    /// Completes batches, then appends `queue.idle` if no task can run any more.
+    /// Completes batches, then appends `queue.idle` if no task can run.
     func appendIdleIfNothingRuns(at now: Timestamp) throws(StoreError) {
         try completeBatches()
         guard try !hasAny(in: [.queued, .running, .waiting]) else { return }

@@ -29,7 +29,7 @@ extension StoreTransaction {
             let path = TaskChanges.path
             throw ManagerError.invalidState(
                 task.id, task.state,
-                reason: "\(path)output within its directory and \(path)on_conflict can change, and what is no part of "
+                reason: "\(path)output within its directory and \(path)on_conflict can change, and fields that are no part of "
                     + "fetching it")
         }
     }
@@ -40,8 +40,8 @@ extension StoreTransaction {
     /// `move` does not move the bytes.
     ///
     /// - Parameters:
-    ///   - confinement: where the task is confined to from now on; nil leaves that as it is.
-    ///   - restricts: whether the caller lacks the rights of the operator that owns the task; see
+    ///   - confinement: the directory to which the task is confined from now on; nil leaves it unchanged.
+    ///   - restricts: true if the caller lacks the rights of the operator that owns the task; see
     ///     `TaskSpecification.isRestricted`.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
@@ -93,15 +93,15 @@ extension StoreTransaction {
         }
         machine.unsubscribe()
         try discardBytes(
-            of: &machine, because: "its directory was changed, and what was received could not be moved there", at: now)
+            of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now)
         try update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }
 }
 
 extension StoreTransaction {
-    /// Throws if a confined task names a hidden file. Another call may have named it since this one was admitted; a
-    /// directory is checked again whenever it is opened.
+    /// Throws if the file of a confined task has a hidden name. Another call may have set it since this one was
+    /// admitted; a directory is checked again whenever it is opened.
     func requireConfinedName(of task: TransferTask) throws {
         let destination = task.specification.destination
         guard destination.confinement != nil, let name = destination.name, HiddenComponents.isHidden(name) else {

@@ -82,8 +82,8 @@ extension StoreTransaction {
         var machine = TaskStateMachine(task)
         let transition = machine.onVerb(verb, at: now)
         // `resume` asks for an attempt now. A queued task may wait for nothing but the cooldown of its host.
-        let asksNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
-        let stillCools = asksNow ? try liftCooldown(for: task, by: principal, at: now) : nil
+        let retriesNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
+        let stillCools = retriesNow ? try liftCooldown(for: task, by: principal, at: now) : nil
         guard transition.isChange else { return stillCools.map { (.schedule, false, $0) } }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
         func appendEvent() throws {
@@ -107,7 +107,7 @@ extension StoreTransaction {
     }
 
     /// Returns the names of the task's files in the spool directory that are not needed after the verb. For `.cancel`
-    /// it also deletes the rows that name them.
+    /// it also deletes the rows that refer to them.
     func spoolFiles(
         after verb: TaskVerb, of task: TransferTask
     ) throws -> [String] {
@@ -128,7 +128,7 @@ extension StoreTransaction {
 /// The result of applying a verb so far.
 struct VerbStep {
     var outcome = VerbOutcome()
-    /// To be performed after the commit.
+    /// The effects to perform after the commit.
     var effects: [Effect] = []
     var hasEnded = false
     /// The number of ids that were processed.
@@ -156,8 +156,8 @@ extension StoreReader {
 
     /// True if a running upload can be neither paused nor resumed.
     ///
-    /// That is the case if its first request must not be repeated and the server has not named the upload resource yet:
-    /// the request may already have taken effect.
+    /// That is the case if its first request must not be repeated and the server has not sent the URL of the upload
+    /// resource yet: the request may already have taken effect.
     func mayHaveBegun(_ task: TransferTask) throws -> Bool {
         let specification = task.specification
         guard task.state == .running, specification.kind == .upload,

@@ -12,39 +12,39 @@ struct DeliveryEnd: Sendable {
     var begunAt: Timestamp
     /// The delivery's age counts from then.
     var createdAt: Timestamp
-    /// For the jitter of waits.
+    /// The seed for the jitter of waits.
     var seed: UInt64
     var now: Timestamp
 }
 
 /// The log message for a committed attempt.
-enum DeliveryNews: Sendable {
+enum DeliveryLogEntry: Sendable {
     case delivered(wasFailing: Bool)
-    /// The first try in a row that failed.
+    /// The first failed attempt in a row.
     case failing
     case failingStill
     case givenUp
 }
 
 extension StoreTransaction {
-    /// Records how a try ended.
-    func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryNews {
-        var standing = try standing(ofWebhook: delivery.webhook)
-        let wasFailing = standing.failures > 0
+    /// Records the end of an attempt.
+    func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryLogEntry {
+        var receiver = try receiverState(ofWebhook: delivery.webhook)
+        let wasFailing = receiver.failures > 0
         // Tries that were made side by side say the same: only the first counts. A time in the future is of a clock
         // that was set back.
-        let isNews = standing.lastFailedAt.map { $0 <= end.begunAt || $0 > end.now } ?? true
+        let isNewFailure = receiver.lastFailedAt.map { $0 <= end.begunAt || $0 > end.now } ?? true
         var random = SeededGenerator(seed: end.seed)
         let decision = DeliveryRules.decide(
             status: end.status, retryAfter: end.retryAfter, tries: delivery.attempts.addingSaturated(1),
-            failures: isNews ? standing.failures.addingSaturated(1) : max(1, standing.failures),
+            failures: isNewFailure ? receiver.failures.addingSaturated(1) : max(1, receiver.failures),
             createdAt: end.createdAt, at: end.now, using: &random)
         let pausedUntil: Timestamp
         switch decision {
         case .delivered:
             try removeDelivery(delivery.id)
-            (standing.failures, standing.pausedUntil, standing.lastDeliveredAt) = (0, nil, end.now)
-            try setStanding(standing, ofWebhook: delivery.webhook)
+            (receiver.failures, receiver.pausedUntil, receiver.lastDeliveredAt) = (0, nil, end.now)
+            try setReceiverState(receiver, ofWebhook: delivery.webhook)
             return .delivered(wasFailing: wasFailing)
         case .tryAgain(let time, let pause):
             try postponeDelivery(delivery.id, until: time)
@@ -53,13 +53,13 @@ extension StoreTransaction {
             try failDelivery(delivery.id, at: end.now)
             pausedUntil = pause
         }
-        if isNews {
-            standing.failures = standing.failures.addingSaturated(1)
-            standing.pausedUntil = pausedUntil
+        if isNewFailure {
+            receiver.failures = receiver.failures.addingSaturated(1)
+            receiver.pausedUntil = pausedUntil
         }
-        standing.lastFailedAt = end.now
-        standing.lastFailure = end.failure
-        try setStanding(standing, ofWebhook: delivery.webhook)
+        receiver.lastFailedAt = end.now
+        receiver.lastFailure = end.failure
+        try setReceiverState(receiver, ofWebhook: delivery.webhook)
         if case .giveUp = decision { return .givenUp }
         return wasFailing ? .failingStill : .failing
     }

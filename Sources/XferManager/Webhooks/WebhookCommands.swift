@@ -10,7 +10,7 @@ import XferSystem
 public struct WebhookCommands: ManagerPart, Sendable {
     let context: ManagerContext
 
-    /// A webhook, and how its deliveries stand.
+    /// A webhook, and the state of its deliveries.
     public struct Status: Hashable, Sendable {
         public var definition: WebhookDefinition
         public var pending: Int64
@@ -18,7 +18,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
         public var lastDeliveredAt: Timestamp?
         public var lastFailedAt: Timestamp?
         public var lastFailure: String?
-        /// Nothing is sent before; nil if the receiver is not paused.
+        /// The time before which nothing is sent; nil if the receiver is not paused.
         public var pausedUntil: Timestamp?
     }
 
@@ -30,13 +30,13 @@ public struct WebhookCommands: ManagerPart, Sendable {
         return try await translatingStoreErrors {
             try await store.read { reader in
                 try definitions.map { definition in
-                    let standing = try reader.standing(ofWebhook: definition.name)
+                    let receiver = try reader.receiverState(ofWebhook: definition.name)
                     let counts = try reader.deliveryCounts(of: definition.name)
                     return Status(
                         definition: definition, pending: counts.pending, failed: counts.failed,
-                        lastDeliveredAt: standing.lastDeliveredAt, lastFailedAt: standing.lastFailedAt,
-                        lastFailure: standing.lastFailure,
-                        pausedUntil: standing.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
+                        lastDeliveredAt: receiver.lastDeliveredAt, lastFailedAt: receiver.lastFailedAt,
+                        lastFailure: receiver.lastFailure,
+                        pausedUntil: receiver.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
                 }
             }
         }

@@ -11,10 +11,10 @@ import XferSystem
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {
     nonisolated let context: ManagerContext
-    /// Tries under way, by the delivery's id.
+    /// The attempts under way, by the delivery's id.
     private var runs: [Int64: WebhookRun] = [:]
     private var slots = DeliverySlots()
-    /// Ended tries whose end is not committed yet.
+    /// Ended attempts whose end is not committed yet.
     private var unsettled: [Int64: (delivery: WebhookDelivery, end: DeliveryEnd)] = [:]
     /// Deliveries that ended since the current read began, which may still return them.
     private var justEnded: Set<Int64> = []
@@ -50,8 +50,8 @@ actor WebhookDispatcher: ManagerPart {
         isPassing = false
     }
 
-    /// Ends waits that a clock ahead of time has begun, and starts what is due. To be called at the start, and when the
-    /// wall clock was set.
+    /// Ends waits that a clock ahead of time has begun, and starts deliveries that are due. Call it at the start, and
+    /// when the wall clock was set.
     func onClockSet() async {
         timer.disarm()
         reached = nil
@@ -66,12 +66,12 @@ actor WebhookDispatcher: ManagerPart {
         await wake()
     }
 
-    /// Stops the tries that these policies and rules would judge otherwise; they are made again under them.
+    /// Stops the attempts that these policies and rules would judge otherwise; they are repeated under them.
     func stopStale(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async {
         for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
     }
 
-    /// Ends with the tries under way. The engine has to be shut down before.
+    /// Ends with the attempts under way. Shut the engine down before.
     func shutdown() async {
         timer.disarm()
         guard !runs.isEmpty else { return }
@@ -85,7 +85,7 @@ actor WebhookDispatcher: ManagerPart {
     /// A webhook with deliveries that wait.
     private struct Backlog: Sendable {
         let name: String
-        let standing: WebhookStanding
+        let receiver: WebhookReceiverState
         let due: [WebhookDelivery]
         let next: Timestamp?
     }
@@ -101,12 +101,12 @@ actor WebhookDispatcher: ManagerPart {
         var wakeUps: [Timestamp] = []
         for backlog in backlogs {
             guard let definition = definitions[backlog.name] else { continue }
-            if let pausedUntil = backlog.standing.pausedUntil, pausedUntil > now {
+            if let pausedUntil = backlog.receiver.pausedUntil, pausedUntil > now {
                 wakeUps.append(pausedUntil)
                 continue
             }
             if let next = backlog.next { wakeUps.append(next) }
-            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.standing.failures > 0) }
+            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.receiver.failures > 0) }
         }
         guard maySend else { return }
         timer.arm(for: wakeUps.min(), now: clock()) { [weak self] target in await self?.onTimer(target) }
@@ -117,7 +117,7 @@ actor WebhookDispatcher: ManagerPart {
         while let name = try reader.webhookWithDeliveries(after: found.last?.name ?? "") {
             found.append(
                 Backlog(
-                    name: name, standing: try reader.standing(ofWebhook: name),
+                    name: name, receiver: try reader.receiverState(ofWebhook: name),
                     due: try reader.dueDeliveries(of: name, now: now, limit: limit),
                     next: try reader.nextDelivery(of: name, after: now)))
         }
@@ -175,7 +175,7 @@ actor WebhookDispatcher: ManagerPart {
             do {
                 try await commit(delivery, end)
             } catch {
-                logger.report("how a delivery ended could not be recorded; it may be sent again", error)
+                logger.report("the result of a delivery could not be recorded; it may be sent again", error)
             }
         }
         runs[delivery.id] = nil
@@ -188,38 +188,38 @@ actor WebhookDispatcher: ManagerPart {
     }
 
     private func commit(_ delivery: WebhookDelivery, _ end: DeliveryEnd) async throws {
-        let news = try await store.write(.gathered) { try $0.settle(delivery, end) }
+        let logEntry = try await store.write(.gathered) { try $0.settle(delivery, end) }
         unsettled[delivery.id] = nil
         if isPassing { justEnded.insert(delivery.id) }
         let facts: Logger.Metadata = ["webhook": "\(delivery.webhook)", "key": "\(delivery.key)"]
         let reason = facts.merging(["reason": "\(end.failure ?? "")"]) { $1 }
-        switch news {
+        switch logEntry {
         case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)
         case .delivered: logger.debug("an event was delivered", metadata: facts)
         case .failing:
-            logger.warning("a webhook does not accept a delivery; it is tried again for 3 days", metadata: reason)
+            logger.warning("a webhook did not accept a delivery; it is retried for 3 days", metadata: reason)
         case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
-        case .givenUp: logger.warning("an event was not delivered and is given up", metadata: reason)
+        case .givenUp: logger.warning("an event was not delivered; its delivery ends", metadata: reason)
         }
     }
 
-    /// Ends the deliveries of a webhook that is not defined any more.
+    /// Ends the deliveries of a webhook that is no longer defined.
     private func giveUpAll(of name: String) async throws {
         let now = clock()
-        var standing = try await store.read { try $0.standing(ofWebhook: name) }
-        standing.lastFailedAt = now
-        standing.lastFailure = "the webhook \"\(name)\" is not defined any more"
+        var receiver = try await store.read { try $0.receiverState(ofWebhook: name) }
+        receiver.lastFailedAt = now
+        receiver.lastFailure = "the webhook \"\(name)\" is no longer configured"
         var count = 0
         while true {
-            let step = try await store.write(.bulky) { [standing] tx in
-                try tx.setStanding(standing, ofWebhook: name)
+            let step = try await store.write(.bulky) { [receiver] tx in
+                try tx.setReceiverState(receiver, ofWebhook: name)
                 return try tx.failOldestDeliveries(of: name, keeping: 0, at: now)
             }
             guard step > 0 else { break }
             count += step
         }
         logger.warning(
-            "events were not delivered and are given up: their webhook is not defined any more",
+            "events were discarded: their webhook is no longer configured",
             metadata: ["webhook": "\(name)", "count": "\(count)"])
     }
 }

@@ -4,13 +4,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
+/// One attempt at a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
 /// without a task.
 ///
 /// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
 actor WebhookRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     private let webhook: WebhookDefinition
     private let key: String
     private let body: [UInt8]
@@ -46,7 +46,7 @@ actor WebhookRun: AttemptMaker {
     }
 
     /// The tasks that are notified of the connection's judgement: none.
-    var audience: [TaskID] { [] }
+    var subscribers: [TaskID] { [] }
 
     func stop() async {
         wasStopped = true
@@ -56,9 +56,9 @@ actor WebhookRun: AttemptMaker {
     enum Answer: Sendable {
         /// The response's head, even if the rest did not arrive.
         case head(ResponseHead)
-        /// Why there is no response; holds no secrets.
+        /// The reason why there is no response, without secrets.
         case failure(String)
-        /// The try was stopped, and says nothing about the receiver.
+        /// The attempt was stopped, and is no evidence about the receiver.
         case stopped
     }
 
@@ -85,7 +85,7 @@ actor WebhookRun: AttemptMaker {
         }
     }
 
-    /// The secret is read and the signature computed at each try.
+    /// The header fields. The secret is read and the signature computed at each attempt.
     private func fields() async throws -> [HeaderField] {
         var fields = [
             HeaderField(name: "Content-Type", value: contentType),
@@ -125,7 +125,7 @@ extension WebhookRun.Answer {
         case .head(let head) where DeliveryRules.isAccepted(head.status): nil
         case .head(let head): ResponseRules.failure(head, from: url, now: now).message
         case .failure(let reason): reason
-        case .stopped: "the try was stopped"
+        case .stopped: "the attempt was stopped"
         }
     }
 }

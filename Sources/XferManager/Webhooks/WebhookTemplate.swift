@@ -76,7 +76,7 @@ public struct WebhookTemplate: Hashable, Sendable {
 
     /// The body for an event.
     ///
-    /// - Parameter event: its JSON text, as it is sent without a template.
+    /// - Parameter event: its JSON text, the body without a template.
     public func body(for event: String) -> String {
         let values = WebhookValues((try? JSONValue(parsing: Array(event.utf8))) ?? .null)
         return parts.reduce(into: "") { body, part in

@@ -40,7 +40,7 @@ public enum TokenScope: String, Sendable, CaseIterable, Codable {
     case read
     /// Calls that add tasks, and nothing else.
     case add
-    /// Calls that return data, add tasks, or change what belongs to the user.
+    /// Calls that return data, add tasks, or change objects of the user.
     case own
     /// Every call of the user.
     case operate

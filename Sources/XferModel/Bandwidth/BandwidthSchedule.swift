@@ -3,7 +3,7 @@
 /// Times are wall-clock times. An entry whose time is skipped by the change to summer time applies from the end of the
 /// skipped hour. When an hour is repeated, the limits of its times apply again.
 public struct BandwidthSchedule: Hashable, Sendable {
-    /// From a time of day on.
+    /// The limits from a time of day on.
     public struct Entry: Hashable, Sendable, CustomStringConvertible {
         public var start: TimeOfDay
         public var limits: BandwidthLimits
@@ -20,7 +20,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     /// Why a timetable is refused.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed(index: Int)
-        /// Two entries begin at the same time, so it is undecided which one holds.
+        /// Two entries begin at the same time, so it is undecided which one applies.
         case sameTime(TimeOfDay, index: Int)
         case tooMany(limit: Int)
 
@@ -46,7 +46,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     /// One for every minute of a day.
     public static let maxEntries = 1440
 
-    /// By time of day.
+    /// The entries by time of day.
     public let entries: [Entry]
 
     /// A timetable without limits.

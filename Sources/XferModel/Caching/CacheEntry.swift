@@ -2,7 +2,7 @@
 public struct CacheEntry: Hashable, Sendable {
     public var id: CacheEntryID
     public var owner: Owner
-    /// Name of the file in the cache directory that holds the content.
+    /// Name of the content's file in the cache directory.
     public var blob: String
     public var response: StoredResponse
     /// The time at which the response was stored, or its header fields were renewed.
@@ -22,7 +22,7 @@ public struct CacheEntry: Hashable, Sendable {
     }
 }
 
-/// Names an entry of the cache. Never reused; a response that takes another's place gets a new one.
+/// Identifies an entry of the cache. Never reused; a response that replaces another gets a new one.
 public struct CacheEntryID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: Int64
 
@@ -75,7 +75,7 @@ public struct StoredResponse: Hashable, Sendable {
     public var requestTime: Timestamp
     /// The time at which the response's head arrived.
     public var responseTime: Timestamp
-    /// Bytes of the content.
+    /// The length of the content in bytes.
     public var length: Int64
     /// SHA-256 of the content.
     public var digest: [UInt8]

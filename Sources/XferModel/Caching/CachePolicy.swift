@@ -45,7 +45,7 @@ public struct CacheKeyRule: Hashable, Sendable, Codable {
     /// Names of query parameters that are left out, spelled as in the URL. A `*` at the end matches any further
     /// characters.
     public var ignoredParameters: [String]
-    /// If set, replaces scheme, host and port of every URL.
+    /// The text that replaces scheme, host and port of every URL, if it is set.
     public var host: String?
 
     public init(

@@ -77,18 +77,18 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskWaiting(wait: Wait, error: TransferError?)
     case taskPaused(received: Int64)
     case taskResumed
-    /// The kept bytes were of another version and are dropped; `reason` says how that was detected.
+    /// The kept bytes were of another version and are dropped; `reason` is the evidence.
     case taskSourceChanged(reason: String, dropped: Int64)
     /// Kept bytes are discarded for another reason than a new version of the source.
     case taskBytesDiscarded(reason: String, dropped: Int64)
-    /// Something about the response is odd, though the task may complete; `warning` is for people.
+    /// The response has an unexpected property, though the task may complete; `warning` is for people.
     case taskWarning(warning: String)
     /// The file is whole, verified and processed; `size` bytes wait for a commit.
     case taskStaged(size: Int64)
     case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
     case taskFailed(error: TransferError)
     case taskCancelled
-    /// Another task, `by`, has taken its slot.
+    /// Another task, `by`, has replaced it in its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
     /// A cached response is used, or reported before a request is made: its age in seconds, if known, and whether it is
@@ -162,7 +162,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
 
 /// The way in which the service shuts down.
 public enum ShutdownMode: String, Sendable, Codable, CaseIterable {
-    /// Finishes what runs and refuses adds.
+    /// Finishes running tasks and refuses adds.
     case drain
     /// Checkpoints and stops; everything continues at the next start.
     case suspend

@@ -3,12 +3,12 @@ public struct WebhookDefinition: Hashable, Sendable {
     public var name: String
     /// Events are sent to it with POST.
     public var url: HTTPURL
-    /// The types that are sent. If it is empty, only the ends of tasks that name the webhook are sent.
+    /// The types that are sent. If it is empty, only the ends of tasks that refer to the webhook are sent.
     public var events: Set<EventType>
     public var filter: WebhookFilter
-    /// The key of the signature, read at every try; nil sends no signature.
+    /// The key of the signature, read at every attempt; nil sends no signature.
     public var secret: Secret?
-    /// True if tasks of users who are not operators may name it.
+    /// True if tasks of users who are not operators may refer to it.
     public var isForGuests: Bool
     /// The body of its requests with fields in braces; nil sends the event as JSON.
     public var template: String?

@@ -13,7 +13,7 @@ public final class Choice<Subject: ChoiceSubject>: Sendable {
     /// Takes over the other's choice where there is none.
     let complete: @Sendable (inout Subject.Choices, Subject.Choices) -> Void
 
-    /// A choice that the subject holds as it is. A cleared one leaves the field as it is.
+    /// Declares a choice that the subject stores unchanged. A cleared one leaves the field unchanged.
     @inline(__always)
     init<Value>(
         _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,
@@ -75,7 +75,7 @@ public final class Choice<Subject: ChoiceSubject>: Sendable {
 }
 
 extension ChoiceSubject {
-    /// Sets what was chosen; what was not chosen stays.
+    /// Sets the fields that were chosen; the others stay.
     public mutating func apply(_ choices: Choices) {
         withUnsafePointer(to: choices) { choices in
             withUnsafeMutablePointer(to: &self) { subject in

@@ -60,7 +60,7 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
     /// The shared storage that contains the task's file; nil for the node's own disk.
     public var storage: String? { if case .storage(let name) = self { name } else { nil } }
 
-    /// The places that a node serves, as tasks name them.
+    /// The places that a node serves, in the form in which tasks specify them.
     public static func served(
         byNode name: String, labels: Set<String>, storages: Set<String> = []
     ) -> [FleetPlace] {

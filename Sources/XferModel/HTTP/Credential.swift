@@ -7,7 +7,7 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         case digest
         /// RFC 6750: the secret is the token.
         case bearer
-        /// User name and password from a netrc(5) file; the secret names it.
+        /// User name and password from a netrc(5) file; the secret is its path.
         case netrc
         /// AWS Signature Version 4; the user is the access key's id, the secret is the secret access key.
         case awsSigV4(region: String, service: String)
@@ -79,7 +79,7 @@ public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
 extension Credential: Codable {
     private enum CodingKeys: String, CodingKey {
         case scheme, user, secret, origins, urlPassword
-        /// The key of a basic credential's inline password, as it was before other schemes existed.
+        /// The key of a basic credential's inline password, from the time before other schemes existed.
         case password
     }
 

@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     /// The texts that are methods here, for a sentence that begins with "expected".
     public static let expected = "a method such as GET, POST or PROPFIND, in its own case; not CONNECT or TRACE"
 
-    /// Most bytes of a method.
+    /// The highest number of bytes of a method.
     public static let longest = 64
 
     private init(token: String) { rawValue = token }
@@ -32,7 +32,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Reads a method as people write it: a registered one in any case, any other one as it is.
+    /// Reads a method in the form that people write: a registered one in any case, any other one unchanged.
     public init?(anyCase text: String) {
         let upper = text.uppercased()
         self.init(rawValue: Self.registry.contains(upper) ? upper : text)
@@ -48,7 +48,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     /// True if it may carry content here; with GET and HEAD content has no meaning (RFC 9110 §9.3.1).
     public var allowsContent: Bool { self != .get && self != .head }
 
-    /// True if a request without content says so, because its method anticipates content (RFC 9110 §8.6).
+    /// True if a request without content sends a length of 0, because its method anticipates content (RFC 9110 §8.6).
     public var anticipatesContent: Bool {
         self == .post || self == .put || self == .patch || rawValue == "QUERY"
     }

@@ -28,7 +28,7 @@ public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The host as the scheduler counts it: `host` for a default port, else `host:port`.
     public var hostKey: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
 
-    /// The whole URL; may hold secrets in its query, see `Redaction`.
+    /// The whole URL; may contain secrets in its query, see `Redaction`.
     public var string: String { "\(scheme.rawValue)://\(hostKey)\(target)" }
 
     /// The URL with secret query values hidden: safe for logs, events, listings and errors.

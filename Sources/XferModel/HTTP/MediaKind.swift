@@ -3,7 +3,7 @@
 public enum MediaKind: Hashable, Sendable {
     /// HTML, for people.
     case page
-    /// JSON, XML, YAML and forms, for programs: what interfaces answer with, errors too.
+    /// JSON, XML, YAML and forms, for programs: the answers of interfaces, errors too.
     case data
     /// Text of any other kind, scripts too.
     case text

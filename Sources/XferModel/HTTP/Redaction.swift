@@ -19,11 +19,11 @@ public enum Redaction {
     /// Every URL in the text with its secrets masked, relative ones with a query too; URLs end at white space, quotes
     /// and angle brackets.
     public static func text(_ text: String) -> String {
-        guard mayHoldURL(text) else { return text }
+        guard mayContainURL(text) else { return text }
         var result = ""
         var word = ""
         func end() {
-            result += mayHoldURL(word) ? url(word) : word
+            result += mayContainURL(word) ? url(word) : word
             word = ""
         }
         for scalar in text.unicodeScalars {
@@ -38,14 +38,14 @@ public enum Redaction {
         return result
     }
 
-    private static func mayHoldURL(_ text: String) -> Bool { text.contains("://") || text.contains("?") }
+    private static func mayContainURL(_ text: String) -> Bool { text.contains("://") || text.contains("?") }
 
     /// The field with its value masked when its name is secret, else with the URLs in it masked: signed URLs come back
     /// in `Location`, `Link`, `Refresh` and others.
     public static func header(_ field: HeaderField) -> HeaderField {
         if isSecretHeader(field.name) { return HeaderField(name: field.name, value: mask) }
         if isURLHeader(field.name) { return HeaderField(name: field.name, value: url(field.value)) }
-        return mayHoldURL(field.value) ? HeaderField(name: field.name, value: text(field.value)) : field
+        return mayContainURL(field.value) ? HeaderField(name: field.name, value: text(field.value)) : field
     }
 
     /// Fields whose whole value is a URL, which may be a relative one.
@@ -56,7 +56,7 @@ public enum Redaction {
     /// True if a header field's value is a secret; such fields also stay at the origin they were given for.
     public static func isSecretHeader(_ name: String) -> Bool { SecretNames.contains(header: name) }
 
-    /// True if a URL parameter's value is a secret. The name as it stands in the URL, percent-encoded or not.
+    /// True if a URL parameter's value is a secret. The name is in the URL's form, percent-encoded or not.
     public static func isSecretParameter(_ name: some StringProtocol) -> Bool { SecretNames.contains(parameter: name) }
 
     private static func maskUserInfo(in text: String) -> String {

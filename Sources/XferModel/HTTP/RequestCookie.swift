@@ -1,7 +1,7 @@
 /// A cookie that a client gave with its request: the fields of a line of the Netscape format, which curl and browsers'
 /// exports write. It is sent to the hosts, paths and schemes it is for, at every hop.
 public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// In lower case, without a dot before it.
+    /// The domain in lower case, without a dot before it.
     public var domain: String
     /// True if hosts below the domain get it, too.
     public var includesSubdomains: Bool

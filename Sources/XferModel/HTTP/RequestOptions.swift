@@ -42,7 +42,7 @@ public struct LeastRate: Hashable, Sendable, Codable {
     }
 }
 
-/// The proxy a request goes through.
+/// The proxy of a request.
 public struct ProxySettings: Hashable, Sendable, Codable {
     /// `http://`, `https://`, `socks5://` or `socks5h://` with host and port, without user info.
     public var url: String
@@ -60,7 +60,7 @@ public struct ProxySettings: Hashable, Sendable, Codable {
 
 /// The treatment of the response of a `data` or `upload` task.
 public struct ResponseHandling: Hashable, Sendable, Codable {
-    /// Tried in this order on the whole body; empty parses nothing.
+    /// The parsers that are tried in this order on the whole body; empty parses nothing.
     public var parsers: [ResponseParser]
     /// Removes null values of objects at any depth; nulls in arrays stay. AFJSONResponseSerializer's
     /// `removesKeysWithNullValues`.

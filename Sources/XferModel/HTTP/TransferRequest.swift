@@ -1,7 +1,7 @@
 /// A request with its credentials, its route, and its timeouts.
 ///
-/// Its content is kept apart in a `RequestBody`, because it may be large. Class of origin: `NSURLRequest`, with the
-/// properties that AFHTTPRequestSerializer sets.
+/// Its content is stored separately in a `RequestBody`, because it may be large. Class of origin: `NSURLRequest`, with
+/// the properties that AFHTTPRequestSerializer sets.
 public struct TransferRequest: Hashable, Sendable, Codable {
     public var url: HTTPURL
     public var method: HTTPMethod
@@ -21,7 +21,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var clientCertificate: ClientCertificateFiles?
     /// True if the profile's cookie jar is used.
     public var usesCookies: Bool
-    /// True if what responses set is ignored, so that no cookies are sent but the client's own.
+    /// True if cookies that responses set are ignored, so that only the client's own cookies are sent.
     public var refusesCookies = false
     /// The client's own cookies, in place of a jar.
     public var cookies: [RequestCookie]
@@ -30,7 +30,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var redirect: RedirectPolicy
     /// A PEM file of the authorities that are trusted in place of the service's, absolute; nil is the service's.
     public var authoritiesFile: String?
-    /// Most redirects of one attempt.
+    /// The highest number of redirects of one attempt.
     public var maxRedirects = Self.usualMaxRedirects
     /// True if a redirect may lead from https to http.
     public var allowsDowngrade: Bool
@@ -47,7 +47,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var announcedDigests = AnnouncedDigests.verify
     /// The part of the source to download, or nil for the whole. Only for downloads with GET.
     public var range: SourceRange?
-    /// The greatest length in bytes of what a download fetches; nil is unlimited.
+    /// The greatest length of a download in bytes; nil is unlimited.
     public var maxSize: Int64?
     /// The use of cached responses.
     public var caching: CachingOptions

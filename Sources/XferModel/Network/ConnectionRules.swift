@@ -13,7 +13,7 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
     public var ipVersion = IPVersion.any
     /// The local address or interface of connections; nil leaves the choice to the routing table.
     public var interface: LocalInterface?
-    /// Addresses in place of what the resolver knows.
+    /// Addresses in place of the resolver's.
     public var resolve: [ResolveRule] = []
     /// Hosts and ports to connect to in place of the URL's; the first that matches counts.
     public var connectTo: [ConnectToRule] = []
@@ -26,7 +26,7 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
     /// The most bytes of a socket's path (unix(7), `sun_path`).
     public static let longestSocketPath = 107
 
-    /// Sets what a profile chose.
+    /// Sets the fields that a profile chose.
     public mutating func apply(_ choices: TransferRequest.Choices) {
         ipVersion = choices.ipVersion.applied(to: nil) ?? ipVersion
         interface = choices.interface.applied(to: interface)
@@ -76,7 +76,7 @@ public struct ResolveRule: Hashable, Sendable, Codable, CustomStringConvertible 
     public let port: UInt16
     public let addresses: [IPAddress]
 
-    /// Most addresses of one rule.
+    /// The highest number of addresses of one rule.
     public static let maxAddresses = 16
 
     public init?(_ text: String) {
@@ -98,7 +98,7 @@ public struct ResolveRule: Hashable, Sendable, Codable, CustomStringConvertible 
     public func encode(to encoder: any Encoder) throws { try encoder.encode(rule: description) }
 }
 
-/// `HOST:PORT:TARGET:TARGETPORT`: what is connected to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty
+/// `HOST:PORT:TARGET:TARGETPORT`: the target to connect to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty
 /// HOST or PORT matches all, an empty TARGET or TARGETPORT keeps the URL's.
 public struct ConnectToRule: Hashable, Sendable, Codable, CustomStringConvertible {
     public let host: String

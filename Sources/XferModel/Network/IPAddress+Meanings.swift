@@ -1,5 +1,5 @@
 extension IPAddress {
-    /// The address, and those that certainly stand for the same one: IPv4-mapped, and NAT64 where its prefix is known.
+    /// The address, and those that certainly are the same one: IPv4-mapped, and NAT64 if its prefix is known.
     public func certainMeanings(translatedBy prefixes: [TranslationPrefix] = []) -> [IPAddress] {
         let translated = prefixes.lazy.compactMap { $0.embedded(in: self) }.first
         let found = [self] + [mappedIPv4 ?? wellKnownIPv4 ?? translated].compactMap(\.self)
@@ -11,7 +11,7 @@ extension IPAddress {
 
     private static let wellKnownPrefix = TranslationPrefix("64:ff9b::/96")
 
-    /// connect(2) to the unspecified address reaches this machine.
+    /// The loopback address that connect(2) reaches for the unspecified address.
     public var loopbackMeant: IPAddress? {
         guard bytes.allSatisfy({ $0 == 0 }) else { return nil }
         return IPAddress(isIPv6 ? "::1" : "127.0.0.1")

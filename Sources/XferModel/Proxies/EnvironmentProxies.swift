@@ -62,7 +62,7 @@ public struct EnvironmentProxies: Hashable, Sendable {
     }
 }
 
-/// A variable that names no proxy.
+/// An error for a variable that contains no proxy.
 public struct EnvironmentProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
     public let variable: String
     /// Follows the variable's name.

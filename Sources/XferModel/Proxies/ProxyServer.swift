@@ -18,8 +18,8 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     /// The forms of a proxy's URL, for messages.
     public static let forms = "http://, https://, socks5:// or socks5h:// with a host and a port"
 
-    /// Reads `scheme://host:port`, with nothing behind it but a slash; a port that is left out is 80, 443 or 1080.
-    /// - Throws: what is wrong; user info is never repeated.
+    /// Reads `scheme://host:port`, with nothing behind it but a slash; the default port is 80, 443 or 1080.
+    /// - Throws: the fault of the text; user info is never repeated.
     public init(_ text: String) throws(ProxyFault) {
         guard let slashes = text.firstRange(of: "://") else {
             throw ProxyFault("has no scheme: expected \(Self.forms)")
@@ -29,7 +29,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         }
         var rest = text[slashes.upperBound...]
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        if rest.contains("@") { throw ProxyFault("holds user info: a proxy's credential has a field of its own") }
+        if rest.contains("@") { throw ProxyFault("contains user info: a proxy's credential has a field of its own") }
         let (host, port) = try Self.split(rest, defaultPort: kind.defaultPort)
         (self.kind, self.host, self.port) = (kind, host, port)
     }
@@ -77,7 +77,7 @@ extension ProxyServer.Kind {
     }
 }
 
-/// Why a text names no proxy.
+/// The reason why a text is no proxy.
 public struct ProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Follows "the proxy".
     public let description: String

@@ -1,7 +1,7 @@
-/// Sizes and rates as people write them, wherever a text says one: `4096`, `64K`, `1.5M`, `2MB`, `256Mi`, `5 MiB/s`.
+/// Sizes and rates in the form that people write: `4096`, `64K`, `1.5M`, `2MB`, `256Mi`, `5 MiB/s`.
 ///
 /// `K`, `M`, `G`, `T` are powers of 1000 and `Ki`, `Mi`, `Gi`, `Ti` powers of 1024 (IEC 80000-13). Case does not
-/// matter. A `B`, `/s` or `B/s` behind the unit, and a space before it, mean nothing.
+/// matter. A `B`, `/s` or `B/s` after the unit, and a space before it, are ignored.
 public enum ByteSizeText {
     /// The accepted form, for error messages.
     public static let expected = "a size in bytes such as 4096, 64K, 1.5MB, 256Mi or 1 GiB"
@@ -33,8 +33,8 @@ public enum ByteSizeText {
     }
 }
 
-/// Durations as people write them, wherever a text says one: `90`, `0.5`, `500ms`, `15m`, `24h`, `30d`, `2w`, or a sum
-/// such as `1h30m`. A bare number is in seconds.
+/// Durations in the form that people write: `90`, `0.5`, `500ms`, `15m`, `24h`, `30d`, `2w`, or a sum such as `1h30m`.
+/// A bare number is in seconds.
 public enum DurationText {
     /// The accepted form, for error messages.
     public static let expected = "a duration such as 90 (seconds), 500ms, 15m, 1h30m, 24h or 30d"
@@ -83,7 +83,7 @@ public enum DurationText {
 /// A non-negative decimal number without sign and exponent, exact: `1`, `1.5`, `.25`.
 struct DecimalNumber: Hashable, Sendable {
     private let digits: Int64
-    /// Ten to the number of decimals.
+    /// The factor of the decimals: ten to the power of their number.
     private let scale: Int64
 
     /// Parses a decimal number. Returns nil unless it has at least one digit and at most nine decimals.

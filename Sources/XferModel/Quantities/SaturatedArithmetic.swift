@@ -53,8 +53,8 @@ public enum FileTime {
     }
 }
 
-/// Digits only, as HTTP writes lengths: no sign, no white space, and at most `ByteCount.greatest`, so that sums of
-/// what is parsed cannot overflow.
+/// Numbers of digits only, as in HTTP's lengths: no sign, no white space, and at most `ByteCount.greatest`, so that
+/// sums of parsed numbers cannot overflow.
 public enum Decimal64 {
     public static func parse(_ text: String) -> Int64? { parse(text[...]) }
 

@@ -22,7 +22,8 @@ public struct Profile: Hashable, Sendable, Codable {
     /// The choices for the requests of its tasks. It clears no field.
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRule?
-    /// Transfers with this profile at once, at least 1; nil is bounded by what holds for all.
+    /// The highest number of transfers with this profile at once, at least 1; nil means that only the general limits
+    /// apply.
     public var maxActive: Int?
     /// Bytes per second that all transfers with this profile may receive together; 0 is unlimited.
     public var maxReceiveRate: Int64?

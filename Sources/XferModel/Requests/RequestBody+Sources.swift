@@ -18,7 +18,7 @@ extension RequestBody {
         }
     }
 
-    /// The body as the client gave it, without the names of the service's copies of its files.
+    /// The body in the client's form, without the names of the service's copies of its files.
     public var withoutSpoolNames: RequestBody {
         mappingSources { file in
             var file = file

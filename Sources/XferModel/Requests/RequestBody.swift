@@ -1,6 +1,6 @@
 /// The content of a request (RFC 9110 §6.4).
 public enum RequestBody: Hashable, Sendable, Codable {
-    /// The bytes as they are sent; they were encoded when the task was added.
+    /// The bytes that are sent; they were encoded when the task was added.
     case inline(InlineBytes)
     case file(SourceFile)
     /// `multipart/form-data` (RFC 7578).

@@ -1,11 +1,11 @@
-/// The fields of a request as a client gave them. A missing field has the profile's default or the service's; a cleared
+/// The fields of a request in the client's form. A missing field has the profile's default or the service's; a cleared
 /// one has the service's.
 ///
 /// The file paths in these fields have not been checked yet.
 @dynamicMemberLookup
 public struct RequestFields: Hashable, Sendable {
     public var kind: TaskKind
-    /// Name of the profile that gives the defaults.
+    /// Name of the profile that supplies the defaults.
     public var profile: String?
     public var method: HTTPMethod?
     public var headers: [HeaderField] = []
@@ -57,7 +57,7 @@ public enum RequestContent: Hashable, Sendable {
 /// A file that a client named.
 public struct FileReference: Hashable, Sendable {
     public var path: String
-    /// The field that names it, for errors: `source`, `body.file`, `parts[2].file`.
+    /// The name of its field, for errors: `source`, `body.file`, `parts[2].file`.
     public var field: String
 
     public init(path: String, field: String) {

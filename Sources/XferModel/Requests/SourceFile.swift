@@ -1,9 +1,9 @@
 /// A file whose bytes are sent, with its facts when the task was added: if any of them changes, nothing is sent.
 public struct SourceFile: Hashable, Sendable, Codable {
-    /// Absolute path, as the client named it.
+    /// The absolute path in the client's form.
     public var path: String
     public var identity: FileIdentity
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64

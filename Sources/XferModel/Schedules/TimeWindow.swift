@@ -3,7 +3,7 @@
 /// Wall-clock times decide. If the change to summer time skips the beginning of a window, it opens at the end of the
 /// skipped hour. Times that are repeated are in the window twice.
 public struct TimeWindow: Hashable, Sendable, Codable {
-    /// Any of them; none is the whole day.
+    /// The times of day of the window; empty is the whole day.
     public var times: [DailyTimes]
     /// The days on which `times` begin; none is every day.
     public var days: [Weekday]

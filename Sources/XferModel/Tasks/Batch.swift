@@ -1,4 +1,4 @@
-/// Names a batch. Never reused.
+/// Identifies a batch. Never reused.
 public struct BatchID: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: Int64
 

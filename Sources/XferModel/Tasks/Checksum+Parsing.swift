@@ -80,7 +80,7 @@ extension Checksum {
         return try Checksum(trimmed(text[..<open].drop { $0 == "\\" }), trimmed(rest.dropFirst()))
     }
 
-    /// Hex digits, alone or before a name. A backslash before them says that the name has escapes.
+    /// Reads hex digits, alone or before a name. A backslash before them means that the name has escapes.
     private static func untagged(_ text: Substring) throws(ChecksumSyntaxError) -> Checksum? {
         let line = text.hasPrefix("\\") ? text.dropFirst() : text
         let digits = line.prefix { !$0.isWhitespace }

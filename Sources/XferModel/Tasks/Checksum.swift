@@ -5,12 +5,12 @@ public struct Checksum: Hashable, Sendable, Codable {
         case sha512 = "sha-512"
         case sha384 = "sha-384"
         case sha224 = "sha-224"
-        /// With a digest of 512 bits (RFC 7693), as b2sum(1) makes it.
+        /// A digest of 512 bits (RFC 7693), like that of b2sum(1).
         case blake2b
         case sha1 = "sha-1"
         case md5
 
-        /// True if no other bytes with this digest can be made: then it alone proves that bytes are right.
+        /// True if no other bytes with this digest can be made. Then the digest alone proves that bytes are correct.
         public var isStrong: Bool {
             switch self {
             case .sha256, .sha512, .sha384, .sha224, .blake2b: true

@@ -4,7 +4,7 @@ public struct Destination: Hashable, Sendable, Codable {
     public var directory: String
     /// Identity of that directory when the task was added; nil until it has been opened.
     public var directoryIdentity: FileIdentity?
-    /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
+    /// The file's name in the client's form; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
     public var onConflict: ConflictPolicy
     /// The file's permission bits; nil is the instance's default.
@@ -30,7 +30,7 @@ public struct Destination: Hashable, Sendable, Codable {
         self.usesRemoteTime = usesRemoteTime
     }
 
-    /// For tasks that publish no file.
+    /// The destination of tasks that publish no file.
     public static let none = Destination(directory: "/")
 }
 
@@ -101,15 +101,19 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
     /// replaced. Like `update` if no digest is demanded.
     case verify
+    /// Takes the existing file for the beginning of the download, as another program left it: the file is kept if it has
+    /// the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its bytes, or
+    /// that has the demanded digest; any other new file gets a number, as with `rename`.
+    case `continue`
 
     /// True if an existing file with the name is replaced.
     public var replaces: Bool {
         switch self {
-        case .overwrite, .update, .verify: true
+        case .overwrite, .update, .verify, .continue: true
         case .rename, .skip, .fail: false
         }
     }
 
     /// True if the existing file is compared before the request, so that its name must not depend on the answer.
-    public var compares: Bool { self == .update || self == .verify }
+    public var compares: Bool { [.update, .verify, .continue].contains(self) }
 }

@@ -1,7 +1,7 @@
 /// A URL that failed permanently: requests for it are refused for a while, unless a client retries it explicitly.
 ///
-/// Class of origin: SDWebImageManager's `failedURLs`. Holds no secrets: the URL is redacted, and a digest distinguishes
-/// the entries.
+/// Class of origin: SDWebImageManager's `failedURLs`. Contains no secrets: the URL is redacted, and a digest
+/// distinguishes the entries.
 public struct FailedURL: Hashable, Sendable {
     public var id: FailedURLID
     /// Redacted: for people.
@@ -9,7 +9,7 @@ public struct FailedURL: Hashable, Sendable {
     public var method: HTTPMethod
     /// The owner of the task that failed.
     public var owner: Owner
-    /// The task that failed; it may be forgotten since.
+    /// The task that failed; it may have been removed since.
     public var taskID: TaskID
     public var error: TransferError
     public var failedAt: Timestamp
@@ -28,7 +28,7 @@ public struct FailedURL: Hashable, Sendable {
     }
 }
 
-/// Names an entry of the failed-URL list. Never reused; a URL that fails again gets a new one.
+/// Identifies an entry of the failed-URL list. Never reused; a URL that fails again gets a new one.
 public struct FailedURLID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: Int64
 

@@ -1,4 +1,4 @@
-/// Names a group of tasks. Every owner has groups of its own, as it has slots of its own.
+/// Identifies a group of tasks. Every owner has groups of its own, as it has slots of its own.
 public struct GroupKey: Hashable, Sendable {
     public var owner: Owner
     public var name: String
@@ -9,7 +9,7 @@ public struct GroupKey: Hashable, Sendable {
     }
 }
 
-/// Names a lane: the queued tasks of one priority, group, profile and host.
+/// Identifies a lane: the queued tasks of one priority, group, profile and host.
 ///
 /// `order` and `task.move` decide the order within a lane. The lanes of one priority take turns.
 public struct QueueLane: Hashable, Sendable {
@@ -60,7 +60,7 @@ public struct GroupLimits: Hashable, Sendable {
     }
 }
 
-/// A group as it is stored: its settings, and the states of its tasks.
+/// A stored group: its settings, and the states of its tasks.
 public struct TaskGroup: Hashable, Sendable {
     public var key: GroupKey
     public var limits: GroupLimits

@@ -5,7 +5,7 @@ public struct HookDefinition: Hashable, Sendable {
     public var arguments: [String]
     /// The longest run time, in seconds.
     public var timeout: Int64
-    /// True if users who are not operators may name it in their tasks.
+    /// True if users who are not operators may refer to it in their tasks.
     public var isForGuests: Bool
 
     public init(name: String, arguments: [String], timeout: Int64 = 60, isForGuests: Bool = false) {

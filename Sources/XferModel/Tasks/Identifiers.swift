@@ -1,4 +1,4 @@
-/// Names a task. Allocated by the database inside the INSERT, never reused, shown to clients as an integer.
+/// Identifies a task. Allocated by the database inside the INSERT, never reused, shown to clients as an integer.
 public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: Int64
 
@@ -9,7 +9,7 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
     public var description: String { String(rawValue) }
 }
 
-/// Names a transfer: one network operation and its resume data. Never reused; part of the partial file's name.
+/// Identifies a transfer: one network operation and its resume data. Never reused; part of the partial file's name.
 public struct TransferID: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: Int64
 

@@ -93,7 +93,7 @@ public struct TaskPage: Hashable, Sendable {
         self.nextCursor = nextCursor
     }
 
-    /// Ends the page behind its first `count` tasks, for an answer that takes no more of them.
+    /// Ends the page after its first `count` tasks, for an answer with room for no more.
     public mutating func cut(to count: Int) {
         guard count < tasks.count, count > 0, let last = places.firstIndex(where: { $0.id == tasks[count - 1].id })
         else { return }

@@ -19,11 +19,11 @@ public struct TaskSpecification: Hashable, Sendable {
     public var progressInterval: Double
     /// True if bytes may be continued without any validator (`resume: unsafe`).
     public var resumesUnsafely: Bool
-    /// Small JSON text of the client's own, given back unchanged.
+    /// Small JSON text of the client's own, returned unchanged.
     public var meta: String?
     /// A trust policy that has to accept every server it matches, besides the policy of the host.
     public var policy: String?
-    /// The profile whose defaults the task took over, and whose credential and cookies it uses.
+    /// The profile whose defaults the task got, and whose credential and cookies it uses.
     public var profile: String?
     /// Bytes per second this task may send; 0 is unlimited.
     public var maxSendRate: Int64
@@ -31,7 +31,7 @@ public struct TaskSpecification: Hashable, Sendable {
     public var retriesNonIdempotent: Bool
     public var upload: UploadOptions
     public var response: ResponseHandling
-    /// The owner's slot, which holds one task at a time: a task that joins it supersedes the present one. At most 128
+    /// The owner's slot, which has one task at a time: a task that joins it supersedes the present one. At most 128
     /// characters.
     public var slot: String?
     /// True if the task may share a transfer with others that are about the same bytes.
@@ -46,7 +46,7 @@ public struct TaskSpecification: Hashable, Sendable {
     /// GET.
     public var segments: SegmentCount?
     /// True if a caller without an operator's rights, such as a token of a lesser scope, added this task of an operator
-    /// or named its source or destination. Its runs have the rights of a guest's.
+    /// or set its source or destination. Its runs have the rights of a guest's.
     public var isRestricted = false
 
     public init(
@@ -95,7 +95,7 @@ extension TaskSpecification {
 
 /// Limits for the repetition of a failing transfer.
 public struct RetryLimits: Hashable, Sendable, Codable {
-    /// Tries after the first; nil is unlimited within `retryFor`.
+    /// The number of attempts after the first; nil is unlimited within `retryFor`.
     public var maxRetries: Int?
     /// Seconds since the last progress within which it is retried; pauses, other waits and time without a running
     /// daemon do not count.
@@ -121,7 +121,7 @@ extension TaskSpecification: ChoiceSubject {
         public var progressInterval = Patch<Double>.unchanged
         public var segments = Patch<SegmentCount>.unchanged
         public var range = Patch<SourceRange>.unchanged
-        /// Bytes.
+        /// The length in bytes.
         public var maxSize = Patch<Int64>.unchanged
 
         public init() {}

@@ -2,9 +2,9 @@
 public enum TaskState: String, Sendable, Codable, CaseIterable {
     /// May start when the scheduler picks it.
     case queued
-    /// Cannot start now; the task's `wait` says why and, if known, until when.
+    /// Cannot start now; the task's `wait` contains the reason and, if known, the end.
     case waiting
-    /// Has a live attempt, or is being verified or published; `TaskPhase` says which.
+    /// Has a live attempt, or is being verified or published; `TaskPhase` is the step.
     case running
     /// Paused by the user.
     case paused
@@ -71,7 +71,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case profileFull = "profile_full"
     /// The limit on all active transfers is reached.
     case queueFull = "queue_full"
-    /// In a fleet: no node that is there serves the task's place.
+    /// In a fleet: no available node serves the task's place.
     case noNode = "no_node"
     /// In a fleet: the only node that can continue the task is down.
     case nodeDown = "node_down"
@@ -103,7 +103,7 @@ public struct Wait: Hashable, Sendable, Codable {
     }
 }
 
-/// Strict order of starting; freedom from starvation holds within one priority.
+/// Strict order of starting; only tasks of one priority are guaranteed not to starve.
 public enum Priority: Int, Sendable, Codable, CaseIterable, Comparable {
     case low = 0
     case normal = 1

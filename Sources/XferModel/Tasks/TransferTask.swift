@@ -5,7 +5,7 @@
 public struct TransferTask: Hashable, Sendable {
     public var id: TaskID
     /// Copy-on-write, since a task is copied at every step while its specification stays unchanged.
-    @usableFromInline var asked: CopyOnWrite<TaskSpecification>
+    @usableFromInline var storedSpecification: CopyOnWrite<TaskSpecification>
     public var state: TaskState
     /// Set exactly while `state` is `.waiting`.
     public var wait: Wait?
@@ -17,12 +17,13 @@ public struct TransferTask: Hashable, Sendable {
     public var batchID: BatchID?
     /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
     public var rank: Int64
-    /// Tries since the last progress: counts against `max_retries` and sets the backoff; reset by `task.retry`.
+    /// The number of attempts since the last progress: counts against `max_retries` and sets the backoff; reset by
+    /// `task.retry`.
     public var attempts: Int
     /// The furthest committed offset ever: going past it is progress.
     public var furthest: Int64
-    /// The start of `retry_for`: when the committed offset last passed its maximum, or the first try, shifted by the
-    /// time in which nothing was tried. With nil the time begins with the next try.
+    /// The start of `retry_for`: when the committed offset last passed its maximum, or the first attempt, shifted by
+    /// the time without attempts. With nil the time begins with the next attempt.
     public var lastProgressAt: Timestamp?
     public var outcome: TaskOutcome
     public var createdAt: Timestamp
@@ -38,14 +39,16 @@ public struct TransferTask: Hashable, Sendable {
     public var coalesceKey: [UInt8]?
 
     public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
-        self.init(id: id, asked: CopyOnWrite(specification), state: state, rank: rank, createdAt: createdAt)
+        self.init(
+            id: id, storedSpecification: CopyOnWrite(specification), state: state, rank: rank, createdAt: createdAt)
     }
 
     public init(
-        id: TaskID, asked: CopyOnWrite<TaskSpecification>, state: TaskState, rank: Int64, createdAt: Timestamp
+        id: TaskID, storedSpecification: CopyOnWrite<TaskSpecification>, state: TaskState, rank: Int64,
+        createdAt: Timestamp
     ) {
         self.id = id
-        self.asked = asked
+        self.storedSpecification = storedSpecification
         self.state = state
         self.rank = rank
         self.createdAt = createdAt
@@ -57,12 +60,14 @@ public struct TransferTask: Hashable, Sendable {
     }
 
     @inlinable public var specification: TaskSpecification {
-        _read { yield asked.value }
-        _modify { yield &asked.value }
+        _read { yield storedSpecification.value }
+        _modify { yield &storedSpecification.value }
     }
 
     /// True if both have the same specification.
-    @inlinable public func asksForSame(as other: TransferTask) -> Bool { asked == other.asked }
+    @inlinable public func requestsSame(as other: TransferTask) -> Bool {
+        storedSpecification == other.storedSpecification
+    }
 
     public var owner: Owner { specification.owner }
     /// The host the scheduler counts this task against.

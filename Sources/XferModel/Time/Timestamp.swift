@@ -145,7 +145,7 @@ public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// From the result of clock_gettime(2).
+    /// Creates a timestamp from the result of clock_gettime(2).
     public init(seconds: Int, nanoseconds: Int) {
         self.nanoseconds = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000_000).addingSaturated(
             Int64(clamping: nanoseconds))

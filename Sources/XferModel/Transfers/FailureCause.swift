@@ -21,7 +21,7 @@ public enum FailureCause: String, Sendable, Codable, CaseIterable {
     case selfSigned = "self_signed"
     /// The chain does not lead to a trust anchor.
     case unknownAuthority = "unknown_authority"
-    /// The certificate does not name the host.
+    /// The certificate is not valid for the host.
     case wrongHostName = "wrong_host_name"
     /// A certificate of the chain has expired, or is not valid yet.
     case certificateDates = "certificate_dates"

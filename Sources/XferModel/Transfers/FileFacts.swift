@@ -28,7 +28,7 @@ public struct FileMark: Hashable, Sendable {
 /// Facts that show cheaply that a file is unchanged (stat(2), statx(2)).
 public struct FileFacts: Hashable, Sendable {
     public var mark: FileMark
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64
@@ -68,7 +68,7 @@ public struct FileFacts: Hashable, Sendable {
 
 /// The record by which the partial file with a transfer's committed bytes is identified.
 public struct PartRecord: Hashable, Sendable {
-    /// The facts of a file that is not written to any more.
+    /// The facts of a file that is no longer written.
     public struct Rest: Hashable, Sendable {
         public var length: Int64
         /// In nanoseconds since 1970. The time of the last change of status is not used, since `chmod -R` sets it, too.
@@ -89,7 +89,7 @@ public struct PartRecord: Hashable, Sendable {
         self.rest = rest
     }
 
-    /// For a file that is not written to any more.
+    /// Records the facts of a file that is no longer written.
     public init(resting facts: FileFacts) {
         self.init(mark: facts.mark, rest: Rest(length: facts.length, modifiedAt: facts.modifiedAt))
     }

@@ -28,7 +28,7 @@ public struct ReadyFile: Hashable, Sendable {
 /// The facts by which a file that a task published is identified.
 public struct PublishedFile: Hashable, Sendable {
     public var mark: FileMark
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970; nil of files that an earlier version published.
     public var modifiedAt: Int64?

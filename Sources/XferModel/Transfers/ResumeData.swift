@@ -38,6 +38,10 @@ public struct ResumeData: Hashable, Sendable {
 
 /// Distinguishes versions of a source (RFC 9110 §8.8), verbatim as received.
 public struct Validators: Hashable, Sendable {
+    /// Stands for the entity tag of bytes that another program received: they may have one, but it is not known. It is no
+    /// valid entity tag.
+    public static let unknownTag = "*"
+
     public var etag: String?
     public var lastModified: String?
     /// The `Date` field received with them: decides whether `lastModified` is strong (§8.8.2.2).
@@ -73,8 +77,8 @@ public struct UploadResumeData: Hashable, Sendable {
     public var offset: Int64
     /// The time at which the server removes the upload (`Upload-Expires`).
     public var expiresAt: Timestamp?
-    /// Most bytes the server takes in one request (`Upload-Limit: max-append-size`, or learned from 413); nil is
-    /// unlimited.
+    /// The highest number of bytes that the server accepts in one request (`Upload-Limit: max-append-size`, or learned
+    /// from 413); nil is unlimited.
     public var largestAppend: Int64?
 
     public init(url: HTTPURL, offset: Int64 = 0, expiresAt: Timestamp? = nil, largestAppend: Int64? = nil) {

@@ -1,32 +1,32 @@
-/// The sources (`TaskSpecification.sources`) of a transfer's kept bytes, and the ones that are not trusted any more. A
-/// task with one source has the defaults.
+/// The sources (`TaskSpecification.sources`) of a transfer's kept bytes, and those that are no longer trusted. A task
+/// with one source has the defaults.
 public struct SourceUse: Hashable, Sendable {
     /// Position of the source whose version the transfer's `ResumeData` describes.
     public var described: Int
     /// The sources that sent kept bytes.
     public var senders: SourceSet
-    /// First offset from which only a digest can show that the bytes are of the same version as those before; nil where
-    /// there is none. Until the digest is verified, no client is given those bytes. The length of the whole if all
+    /// First offset from which only a digest can show that the bytes are of the same version as those before; nil if
+    /// there is none. Until the digest is verified, no client gets those bytes. It is the length of the whole if all
     /// bytes are of one version, and only a digest can show that no more belong to it.
     public var unprovenFrom: Int64?
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
     /// Sources that sent all of the bytes whose digest was wrong.
-    public var condemned: SourceSet
+    public var excluded: SourceSet
 
     public init(
         described: Int = 0, senders: SourceSet = [0], unprovenFrom: Int64? = nil, suspects: SourceSet = [],
-        condemned: SourceSet = []
+        excluded: SourceSet = []
     ) {
         self.described = described
         self.senders = senders
         self.unprovenFrom = unprovenFrom
         self.suspects = suspects
-        self.condemned = condemned
+        self.excluded = excluded
     }
 
-    /// True if only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
-    /// before the bytes behind it come.
+    /// True if only a digest can show that the kept bytes are correct. A mark may be ahead of them, since it is
+    /// committed before the bytes behind it arrive.
     public func needsDigest(for kept: ResumeData) -> Bool {
         guard let unprovenFrom else { return false }
         let committed = kept.committedByteCount
@@ -39,12 +39,12 @@ public struct SourceUse: Hashable, Sendable {
     public mutating func onUnprovenJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// The value after the bytes were dropped.
-    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
+    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, excluded: excluded) }
 }
 
 /// Positions of a task's sources, 0 … `TaskSpecification.maxSources` − 1.
 public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// One bit for each position, as it is stored.
+    /// The stored form: one bit for each position.
     public private(set) var bits: UInt16
 
     public init(bits: UInt16) { self.bits = bits }

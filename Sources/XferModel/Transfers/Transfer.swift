@@ -9,7 +9,7 @@ public struct Transfer: Hashable, Sendable {
     public var sources: [SourceEvidence] = []
     /// The sources of the kept bytes.
     public var sourceUse = SourceUse()
-    /// Set before the final rename, so that a restart can find out what happened.
+    /// Set before the final rename, so that a restart can determine the result.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp
 
@@ -68,7 +68,7 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         self.inode = inode
     }
 
-    /// Stands for a file that was never examined; no file has inode 0.
+    /// The identity of a file that was never examined; no file has inode 0.
     public static let unknown = FileIdentity(device: 0, inode: 0)
 }
 
@@ -76,7 +76,7 @@ public struct FileIdentity: Hashable, Sendable, Codable {
 public struct PublishIntent: Hashable, Sendable {
     /// Final name within the partial file's directory.
     public var finalName: String
-    /// The file that is to get the name, as it was when the intent was committed: complete, with its mode and times.
+    /// The file that is to get the name, at the time when the intent was committed: complete, with its mode and times.
     public var part: FileFacts
     /// Digest of its content, where it was verified; nil where none is known.
     public var digest: Checksum?
@@ -107,7 +107,7 @@ public struct SourceEvidence: Hashable, Sendable {
         self.judgement = judgement
     }
 
-    /// Stands for all servers beyond those that are recorded one by one.
+    /// Represents all servers beyond those that are recorded one by one.
     ///
     /// - Parameter settings: identifies the trust settings under which each of them was accepted.
     public static func unlisted(acceptedUnder settings: String) -> SourceEvidence {

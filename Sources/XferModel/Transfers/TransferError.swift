@@ -1,9 +1,9 @@
 /// Why a transfer failed. All failures are named here: `reason` is a closed list.
 public struct TransferError: Error, Hashable, Sendable, Codable {
     public var reason: FailureReason
-    /// A sentence a person can act on; never holds secrets.
+    /// A sentence that helps a person to act; never contains secrets.
     public var message: String
-    /// True if another try may succeed.
+    /// True if another attempt may succeed.
     public var isRetriable: Bool
     public var httpStatus: Int?
     /// libcurl's code, libcurl-errors(3).
@@ -11,14 +11,14 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var host: String?
     /// The server's `Retry-After`, in seconds, 0 … 3600.
     public var retryAfter: Int64?
-    /// True if the text of the answer says that the URL, or the permission that it carries, has expired.
+    /// True if the text of the answer states that the URL, or its permission, has expired.
     public var saysExpired: Bool?
     /// The exact cause, if the reason has several causes; nil if it is unknown.
     public var cause: FailureCause?
     /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the
     /// failure.
     public var proxy: String?
-    /// True if the answer came over plain HTTP through a proxy, which could have made it in the server's place.
+    /// True if the answer was received over plain HTTP through a proxy, which could have made it in the server's place.
     public var isRelayed: Bool?
 
     /// Creates an error. By default `isRetriable` is the reason's own.
@@ -54,7 +54,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case connectionLost = "connection_lost"
     case idleTimeout = "idle_timeout"
     case totalTimeout = "total_timeout"
-    /// The body came more slowly than `min_recv_rate`.
+    /// The body arrived more slowly than `min_recv_rate`.
     case tooSlow = "too_slow"
 
     // Trusting the server.
@@ -62,7 +62,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case pinMismatch = "pin_mismatch"
     /// The policy requires a stapled OCSP response by which the certificate is not revoked, and there is none.
     case revocationUnknown = "revocation_unknown"
-    /// The trust policy that the task names does not exist any more.
+    /// The task's trust policy no longer exists.
     case policyMissing = "policy_missing"
 
     // The server's answer.
@@ -108,7 +108,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case destinationUnavailable = "destination_unavailable"
     /// While the file was being published, its directory's path changed its target, or the file was removed.
     case destinationChanged = "destination_changed"
-    /// The file system of the destination cannot hold the name.
+    /// The file system of the destination does not allow the name.
     case nameRefused = "name_refused"
     /// The file is larger than the file system, or the process, allows.
     case fileTooLarge = "file_too_large"
@@ -121,7 +121,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case postProcessFailed = "post_process_failed"
 
     // Conditions of the task.
-    /// The task's `deadline` came before its end.
+    /// The task's `deadline` passed before its end.
     case deadlineExceeded = "deadline_exceeded"
     /// A task that had to complete first ended otherwise.
     case dependencyFailed = "dependency_failed"
@@ -129,11 +129,11 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // This service.
     /// The URL failed permanently a while ago, and no client requested a retry: see `FailedURL`.
     case blockedURL = "blocked_url"
-    /// The task may only use what is kept (`only_if_cached`), and nothing is.
+    /// The task may only use cached responses (`only_if_cached`), and there is none.
     case onlyIfCachedMiss = "only_if_cached_miss"
     case internalError = "internal_error"
 
-    /// True if a failure for this reason is worth another try (spec: Retry).
+    /// True if another attempt may succeed after a failure for this reason (spec: Retry).
     public var isTransient: Bool {
         switch self {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,

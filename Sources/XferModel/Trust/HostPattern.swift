@@ -18,7 +18,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
     /// The port that matches; nil matches every port.
     public let port: UInt16?
 
-    /// Reads what an operator wrote.
+    /// Reads an operator's pattern.
     public init(_ text: String) throws(HostPatternError) {
         func fault(_ problem: HostPatternError.Problem) -> HostPatternError {
             HostPatternError(pattern: String(text.prefix(300)), problem: problem)
@@ -181,10 +181,11 @@ public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// A host as trust policies use it: the name a certificate must have, and the name host patterns are compared with.
+/// A host in the form for trust policies: the name for which a certificate must be valid, and with which host patterns
+/// are compared.
 ///
-/// Normalised beyond what `HTTPURL` does, so that no spelling of a host escapes its policy: no root dot, no brackets,
-/// no zone, addresses by their bytes, IPv4-mapped ones as the IPv4 addresses they lead to.
+/// Normalised beyond `HTTPURL`, so that no spelling of a host escapes its policy: no root dot, no brackets, no zone,
+/// addresses by their bytes, IPv4-mapped ones as the IPv4 addresses that they reach.
 public enum ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Lower case, Punycode, without the root's dot.
     case domain(String)

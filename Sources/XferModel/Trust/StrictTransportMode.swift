@@ -1,10 +1,10 @@
 /// The treatment of an `http` URL of a host that has demanded https (RFC 6797).
 public enum StrictTransportMode: String, Sendable, Codable, CaseIterable {
-    /// The request goes to the host over https.
+    /// The request is made over https.
     case upgrade
     /// The request is refused.
     case deny
-    /// Nothing is remembered, and `http` URLs are requested as they are.
+    /// Nothing is recorded, and `http` URLs are requested unchanged.
     case off
 }
 

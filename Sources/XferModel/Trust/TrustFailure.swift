@@ -1,10 +1,10 @@
 /// Why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key from an
 /// attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
-    /// `pin_mismatch` if only the pins are wrong, `revocation_unknown` if only the stapled OCSP response is, else
+    /// `pin_mismatch` if only the pins fail, `revocation_unknown` if only the stapled OCSP response fails, else
     /// `trust_rejected`.
     public var reason: FailureReason
-    /// Host, as it was judged, and port.
+    /// The host in the judged form, and the port.
     public var host: String
     public var port: UInt16
     /// Name and version of the policy that refused.
@@ -31,7 +31,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         self.chain = chain
     }
 
-    /// Most certificates of a sent chain that are kept and shown.
+    /// The highest number of certificates of a sent chain that are kept and shown.
     public static let maxChain = 10
 
     /// One sentence with all of it.
@@ -39,7 +39,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         let shown = chain.isEmpty ? "nothing" : chain.map(\.description).joined(separator: ", ")
         let error = code == 0 ? "" : " (OpenSSL error \(code))"
         return "\(host):\(port) is not trusted by policy \"\(policy)\" version \(policyVersion): \(problem)\(error); "
-            + "the server showed \(shown)"
+            + "the server sent \(shown)"
     }
 
     private enum CodingKeys: String, CodingKey {

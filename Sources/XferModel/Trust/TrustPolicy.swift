@@ -8,7 +8,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
         case none
         /// A chain that is valid with the pinned certificates as its only anchors.
         case certificate
-        /// A chain that holds a pinned key.
+        /// A chain that contains a pinned key.
         case publicKey = "public_key"
     }
 
@@ -22,7 +22,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var pins: [Pin]
     /// True if chains are accepted that do not lead to a trusted authority.
     public var allowsInvalidCertificates: Bool
-    /// True if the leaf must name the host.
+    /// True if the leaf must be valid for the host.
     public var validatesDomainName: Bool
     /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]

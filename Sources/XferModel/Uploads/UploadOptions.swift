@@ -5,8 +5,8 @@ public struct UploadOptions: Hashable, Sendable, Codable {
     public var isSpooled: Bool
     /// The highest number of bytes in one request, for proxies that limit contents; nil is unlimited. Only for tus.
     public var chunkSize: Int64?
-    /// True if the request that creates the upload brings the first bytes (tus, `creation-with-upload`). It is optional
-    /// because older rows lack it; nil is false.
+    /// True if the request that creates the upload contains the first bytes (tus, `creation-with-upload`). It is
+    /// optional because older rows lack it; nil is false.
     public var createsWithContent: Bool?
     /// The number of parts that are sent at the same time and joined by the server (tus, Concatenation); nil is one.
     public var parts: Int?

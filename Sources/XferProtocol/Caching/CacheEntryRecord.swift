@@ -23,7 +23,7 @@ public struct CacheEntryRecord: WireRecord, Hashable {
 
     /// - Parameters:
     ///   - freshUntil: nil if the entry is stale and has to be validated before use.
-    ///   - isDetailed: whether the record includes header fields and digest.
+    ///   - isDetailed: true if the record includes header fields and digest.
     public init(_ entry: CacheEntry, freshUntil: Timestamp?, isDetailed: Bool = false) {
         let response = entry.response
         id = entry.id
@@ -46,17 +46,17 @@ public struct CacheEntryRecord: WireRecord, Hashable {
 
     public static let summary = "A response that the cache keeps."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the entry."),
+        .required("id", \.id, "Identifies the entry."),
         .required("owner", \.owner, "The uid it was fetched for, and is used for."),
-        .required("url", \.url, "What was asked for; secrets in it are ***."),
-        .optional("final_url", \.finalURL, "Where it came from, if redirects led elsewhere."),
+        .required("url", \.url, "Requested URL; secrets in it are ***."),
+        .optional("final_url", \.finalURL, "URL that sent it, if redirects led elsewhere."),
         .required("http_status", \.httpStatus, "The response's status."),
         .required("size", \.size, "Bytes of its content."),
         .optional("etag", \.etag, "Its entity tag."),
         .optional("content_encoding", \.contentEncoding, "The coding of its content, if not identity."),
-        .required("received_at", \.receivedAt, "When it, or the last word that it is right, came."),
-        .required("stored_at", \.storedAt, "When it was kept or renewed."),
-        .required("last_used_at", \.lastUsedAt, "When it was used last."),
+        .required("received_at", \.receivedAt, "Time of the response, or of its last validation."),
+        .required("stored_at", \.storedAt, "Time at which it was stored or renewed."),
+        .required("last_used_at", \.lastUsedAt, "Time of its last use."),
         .optional("fresh_until", \.freshUntil, "Until when it is used without asking; absent when it is stale."),
         .optional("varies", \.varies, "Request fields that have to be the same as they were."),
         .optional("digest", \.digest, "SHA-256 of its content; only from cache.get."),
@@ -74,7 +74,7 @@ extension CacheEntryID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "CacheEntryID") { _ in
             [
-                "description": "Names an entry of the cache; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies an entry of the cache; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

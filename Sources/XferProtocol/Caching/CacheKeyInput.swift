@@ -7,7 +7,7 @@ public struct CacheKeyInput: WireValue, Hashable {
 
     public init(_ rule: CacheKeyRule) { self.rule = rule }
 
-    /// For showing: a text may be a URL with secrets.
+    /// Creates the rule for showing: a text may be a URL with secrets.
     public init(masking rule: CacheKeyRule) {
         self.rule = rule.text.map { CacheKeyRule(text: Redaction.text($0)) } ?? rule
     }
@@ -31,7 +31,7 @@ public struct CacheKeyInput: WireValue, Hashable {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "CacheKey") { schemas in
             [
-                "description": "What stands for a URL in the cache: a text in its place, or what of it does not count.",
+                "description": "Key of a URL in the cache: a text in its place, or the parts of it to ignore.",
                 "oneOf": [
                     ["type": "string", "minLength": 1, "maxLength": .integer(Int64(clamping: TaskLimits.urlLength))],
                     CacheKeyRecord.schema(in: &schemas),
@@ -59,7 +59,7 @@ public struct CacheKeyRecord: WireInput, Hashable {
         CacheKeyRule(ignoresQuery: ignoreQuery ?? false, ignoredParameters: ignoreParams ?? [], host: host)
     }
 
-    public static let summary = "What of URLs does not count in the cache; those that are alike otherwise are one."
+    public static let summary = "Parts of URLs that the cache ignores; URLs that differ only in them are the same."
     public static let wireFields: WireFields<Self> = [
         .optional("ignore_query", \.ignoreQuery, "Leave the whole query out."),
         .optional(
@@ -67,7 +67,7 @@ public struct CacheKeyRecord: WireInput, Hashable {
             "Names of query parameters to leave out, as they stand in the URL; a * at the end matches any rest.",
             .count(0...64), example: ["token", "X-Amz-*"]),
         .optional(
-            "host", \.host, "A name that stands for scheme, host and port: mirrors of the same files are one.",
+            "host", \.host, "A name in place of scheme, host and port, so that mirrors of the same files are the same.",
             .length(1...255), .visible, example: "debian-mirrors"),
     ]
 }

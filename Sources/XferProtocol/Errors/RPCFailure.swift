@@ -5,7 +5,7 @@ public import XferModel
 public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// A number rather than `ErrorCode`: a newer daemon may have others.
     public var code: Int64
-    /// One sentence for people; names the field where one is at fault, never holds secrets.
+    /// One sentence for people with the field at fault, if there is one; never contains secrets.
     public var message: String
     public var data: ErrorData?
 
@@ -15,7 +15,7 @@ public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.data = data
     }
 
-    /// The answer to params that could not be read: −32602 with reason, path and what was expected.
+    /// The answer to params that could not be read: −32602 with reason, path and a description of valid values.
     public init(_ error: WireError) {
         self.init(
             .invalidParams, error.description,
@@ -101,11 +101,11 @@ public struct ErrorData: WireRecord, Hashable {
         self.state = state.map { OpenEnum($0) }
     }
 
-    public static let summary = "What is behind an error answer."
+    public static let summary = "Details of an error answer."
     public static let wireFields: WireFields<Self> = [
-        .required("reason", \.reason, "A lower-case word that programs can tell apart.", example: "wrong_type"),
+        .required("reason", \.reason, "Cause as a lower-case identifier for programs.", example: "wrong_type"),
         .optional("path", \.path, "The field at fault, from the root of params.", example: "tasks[3].checksum"),
-        .optional("expected", \.expected, "What would have been right.", example: "a string"),
+        .optional("expected", \.expected, "Description of valid values.", example: "a string"),
         .optional("limit", \.limit, "The limit that was reached."),
         .optional("task_id", \.taskID, "The task it is about."),
         .optional("state", \.state, "The state that task is in."),

@@ -99,8 +99,8 @@ struct EventSchema: EventDeclaration {
 /// `task.progress`: not durable, coalesced, and always one last time before the terminal event.
 extension ProgressSnapshot: EventContent {
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
-        event.summary("How far a running task is; not durable, and coalesced.")
-        event.required("phase", phase, "What the task is doing.")
+        event.summary("Progress of a running task; not durable, and coalesced.")
+        event.required("phase", phase, "Present step of the task.")
         event.fields(of: ProgressRecord(self))
     }
 }
@@ -111,7 +111,7 @@ struct EventsOverflow: EventContent {
 
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
         event.summary(
-            "The client did not read and events were held back too long; this subscription has ended. Go on with "
+            "The client did not read, and events waited too long; this subscription has ended. Continue with "
                 + "events.since.")
         event.required("last_seq", lastSeq, "The last durable event that was delivered on it.")
     }

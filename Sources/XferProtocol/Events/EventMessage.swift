@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// An event on the wire: the envelope, and what its type adds.
+/// An event on the wire: the envelope, and the fields of its type.
 public struct EventMessage: WireValue, Hashable {
     /// The sequence number; nil for events that are not durable.
     public var seq: Int64?
@@ -18,7 +18,7 @@ public struct EventMessage: WireValue, Hashable {
     /// The type's own fields: those of its `EventContent`.
     public var body: JSONObject
 
-    /// A durable event as it was recorded.
+    /// Creates the message of a durable event.
     public init(_ event: Event) {
         seq = event.seq
         time = event.time
@@ -37,7 +37,7 @@ public struct EventMessage: WireValue, Hashable {
         body = EventBody(progress).members
     }
 
-    /// `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
+    /// Creates `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
     public init(overflowAfter lastSeq: Int64, at time: Timestamp) {
         self.time = time
         type = OpenEnum(.overflow)
@@ -118,7 +118,7 @@ extension EventMessage {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Any event.
+    /// The schema of any event.
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "Event") { schemas in
             var forms: [JSONValue] = []
@@ -173,16 +173,16 @@ struct EventEnvelope: WireRecord {
         subscription = message.subscription
     }
 
-    static let summary = "What every event says."
+    static let summary = "Fields of every event."
     static let wireFields: WireFields<Self> = [
         .optional("seq", \.seq, "Grows by one per durable event over the whole service, over restarts too."),
-        .required("time", \.time, "When it happened."),
-        .required("type", \.type, "What happened."),
+        .required("time", \.time, "Time of the event."),
+        .required("type", \.type, "Type of the event."),
         .optional("task_id", \.taskID, "The task it is about."),
         .optional("owner", \.owner, "The uid of that task's owner."),
         .optional(
             "node", \.node,
-            "In a fleet: the node that carries the task out. Its file lies there, under that node's names."),
+            "In a fleet: the node that runs the task. Its file is there, under that node's paths."),
         .optional(
             "prev_seq", \.prevSeq,
             "In a notification: the durable event before it in this subscription; 0 before the first."),

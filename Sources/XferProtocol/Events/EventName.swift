@@ -48,7 +48,7 @@ extension EventName {
         wireName.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
     }
 
-    /// True if events of this type name a task and its owner.
+    /// True if events of this type have a task and its owner.
     var isAboutTask: Bool {
         switch self {
         case .durable(let type): type.rawValue.hasPrefix("task.") || type == .cacheHit

@@ -10,59 +10,59 @@ extension EventPayload: EventContent {
             event.optional("label", label, "Its label.")
             event.optional("group", group, "Its group.")
         case .taskRestored(let received):
-            event.summary("A task that had a live try when the daemon stopped is going on.")
+            event.summary("A task that was running when the daemon stopped continues.")
             event.required("received", received, "Bytes that were kept.")
         case .taskStarted(let attempt, let offset):
-            event.summary("A try began.")
+            event.summary("An attempt began.")
             event.required("attempt", attempt, "Counts from 1 over the task's life.")
-            event.required("offset", offset, "Bytes kept from earlier tries.")
+            event.required("offset", offset, "Bytes kept from earlier attempts.")
         case .taskResponse(let status, let total, let etag, let resumed):
             event.summary("The server answered.")
             event.required("status", status, "The answer's status.")
             event.nullable("total", total, "Complete length in bytes; null while unknown.")
             event.optional("etag", etag, "The source's entity tag.")
-            event.required("resumed", resumed, "Whether kept bytes are continued.")
+            event.required("resumed", resumed, "True if kept bytes are continued.")
         case .taskRedirected(let status, let from, let to, let decision):
             event.summary("A redirect was followed or refused, or an http URL was replaced by https.")
             event.required("status", status, "The redirect's status; 307 where no server redirected.")
-            event.required("from", from, "Where from; secrets in it are ***.")
-            event.required("to", to, "Where to; secrets in it are ***.")
+            event.required("from", from, "URL that redirects; secrets in it are ***.")
+            event.required("to", to, "Target of the redirect; secrets in it are ***.")
             event.optional(
                 "decision", decision.map { OpenEnum($0) },
                 "Absent where it was followed; refused; delivered: its response is the result; upgraded: the host has "
                     + "demanded https, and the http URL is not requested.")
         case .taskWaiting(let wait, let error):
-            event.summary("A task cannot start or go on now; nothing is lost.")
-            event.required("wait", WaitRecord(wait), "What it waits for.")
+            event.summary("A task cannot start or continue now; nothing is lost.")
+            event.required("wait", WaitRecord(wait), "Reason of the wait.")
             event.optional("error", error.map { FailureRecord($0) }, "The failure that led there.")
         case .taskPaused(let received):
             event.summary("A task was paused.")
             event.required(
                 "received", received,
-                "Bytes that were committed by then; what came since is kept as well, and task.get tells.")
+                "Bytes that were committed by then; later bytes are kept as well, and task.get shows them.")
         case .taskResumed:
             event.summary("A paused task is queued again.")
         case .taskSourceChanged(let reason, let dropped):
             event.summary(
                 "The kept bytes were of another version of the source and are dropped; the task begins again.")
-            event.required("reason", reason, "How that was seen.")
+            event.required("reason", reason, "Evidence of the change.")
             event.required("dropped", dropped, "Bytes that were dropped.")
         case .taskBytesDiscarded(let reason, let dropped):
             event.summary(
                 "Received bytes are discarded, for another reason than a new version of the source, or sent ones were lost "
-                    + "by their server; they are transferred again if the task goes on.")
-            event.required("reason", reason, "Why they cannot be used.")
+                    + "by their server; they are transferred again if the task continues.")
+            event.required("reason", reason, "Reason why they cannot be used.")
             event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskWarning(let warning):
-            event.summary("Something about the response is odd; the task goes on.")
-            event.required("warning", warning, "What is odd, in English.")
+            event.summary("The response has an unexpected property; the task continues.")
+            event.required("warning", warning, "The unexpected property, in English.")
         case .cacheHit(let age, let fresh):
             event.summary(
-                "A response that is kept is used. With cache_policy revalidate it is told before the server is asked: "
+                "A cached response is used. With cache_policy revalidate it is reported before the request is made: "
                     + "task.result of a data task gives it at once.")
             event.nullable(
                 "age", age, "Seconds since the server made or confirmed it; null when the clock was set back.")
-            event.required("fresh", fresh, "Whether it may be used without asking (RFC 9111 section 4.2).")
+            event.required("fresh", fresh, "True if it may be used without a request (RFC 9111 section 4.2).")
         case .taskRefreshed:
             event.summary("After cache.hit: the server sent another response, which is the task's.")
         case .taskNotModified:
@@ -83,7 +83,7 @@ extension EventPayload: EventContent {
             event.optional(
                 "not_modified", notModified ? true : nil, "True when on_conflict update found the file current.")
         case .taskFailed(let error):
-            event.summary("A task has failed; task.retry tries it again with the bytes it kept.")
+            event.summary("A task has failed; task.retry continues it with the bytes it kept.")
             event.end(in: .failed)
             event.required("error", FailureRecord(error), "Why.")
         case .taskCancelled:
@@ -96,16 +96,16 @@ extension EventPayload: EventContent {
             event.end(in: .cancelled)
             event.required("by", by, "The task that is in the slot now.")
         case .taskRemoved:
-            event.summary("A task was forgotten.")
+            event.summary("A task was removed.")
         case .batchCompleted(let batch, let total, let finished, let skipped):
             event.summary(
                 "The last member of a batch has ended. Told once per batch, whatever is retried or removed later.")
             event.required("batch", batch, "The batch.")
             event.required("total", total, "Members it was added with.")
             event.required("finished", finished, "Members that have ended: all of them.")
-            event.required("skipped", skipped, "How many of those failed.")
+            event.required("skipped", skipped, "Number of those that failed.")
         case .operationProgress(let operation, let verb, let changed, let unchanged, let reached, let last):
-            event.summary("How far a background operation has come; at most once a second.")
+            event.summary("Progress of a background operation; at most once a second.")
             event.required("operation", operation, "The operation.")
             event.required("verb", verb, "What it does.")
             event.required("changed_count", changed, "Tasks that changed so far.")
@@ -122,16 +122,16 @@ extension EventPayload: EventContent {
             event.required("refused_count", refused, "Tasks for which the verb failed.")
             event.optional("error", error, "Why it failed, in English.")
         case .queueIdle(let completed, let failed):
-            event.summary("Nothing is queued, waiting for a time, or running any more.")
+            event.summary("No task is queued, waiting for a time, or running.")
             event.required("completed", completed, "Tasks that are completed.")
             event.required("failed", failed, "Tasks that have failed.")
         case .activityChanged(let active):
             event.summary("Transfers began or ended, debounced.")
-            event.required("active", active, "Whether transfers are going on.")
+            event.required("active", active, "True if transfers run.")
         case .networkChanged(let state):
             event.summary(
                 "The network is another one; the first after daemon.started says how it is then. See network.status.")
-            event.required("network", state, "What it is now.")
+            event.required("network", state, "Present state.")
         case .policyViolation(let failure):
             event.summary("A report_only trust policy would have refused a server; the connection was used.")
             event.required("policy", failure.policy, "The policy's name.")
@@ -141,34 +141,34 @@ extension EventPayload: EventContent {
             event.required(
                 "reason", failure.reason.rawValue,
                 "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected.")
-            event.required("problem", failure.problem, "What is wrong.")
+            event.required("problem", failure.problem, "Description of the failure.")
             event.optional(
                 "verify_error", failure.code == 0 ? nil : Int(clamping: failure.code),
                 "OpenSSL's X509_V_ERR code, where a chain is at fault.")
             event.required(
-                "chain", failure.chain.map { ShownCertificateRecord($0) }, "What the server showed, leaf first.")
+                "chain", failure.chain.map { ShownCertificateRecord($0) }, "Certificates that the server sent, leaf first.")
         case .policyExpiring(let policy, let version, let expiresAt, let days):
             event.summary(
-                "A trust policy's pins will no longer be enforced after its expires_at; told 30, 7 and 1 days before, "
+                "A trust policy's pins will no longer be enforced after its expires_at; reported 30, 7 and 1 days before, "
                     + "and when it has happened.")
             event.required("policy", policy, "The policy's name.")
             event.required("version", version, "Its version.")
-            event.required("expires_at", expiresAt, "When it turns into the ordinary check.")
+            event.required("expires_at", expiresAt, "Time from which the ordinary check applies.")
             event.required("days", days, "30, 7 or 1 days before; 0 when it has expired.")
         case .sessionInvalidated(let policy, let version):
             event.summary(
-                "A trust policy was edited or removed: connections judged by that version are given up, and what ran "
-                    + "over them stops at its next safe point and is judged anew.")
+                "A trust policy was edited or removed: connections judged by that version are closed, and the tasks "
+                    + "that used them stop at the next safe point and are judged again.")
             event.required("policy", policy, "The policy's name.")
             event.required("version", version, "The version that is no longer in force.")
         case .daemonStarted(let version, let queued, let restored):
             event.summary("The daemon started.")
             event.required("version", version, "Its version.")
             event.required("queued", queued, "Tasks that are queued.")
-            event.required("restored", restored, "Tasks that had a live try when it stopped.")
+            event.required("restored", restored, "Tasks that were running when it stopped.")
         case .daemonStopping(let mode):
             event.summary("The daemon is going down.")
-            event.required("mode", mode, "What becomes of unfinished tasks.")
+            event.required("mode", mode, "Treatment of unfinished tasks.")
         }
     }
 

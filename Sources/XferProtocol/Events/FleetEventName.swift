@@ -11,7 +11,7 @@ public enum FleetEventName: String, CaseIterable, Sendable {
     case limitChanged = "fleet.limit_changed"
     case created = "fleet.created"
 
-    /// True if events of this type name a task.
+    /// True if events of this type have a task.
     var isAboutTask: Bool { self == .taskReleased || self == .taskChanged }
 }
 
@@ -22,12 +22,12 @@ extension FleetEventName: EventContent {
             event.summary("In a fleet: a node gave a task back, or lost it; any node of its place may take it.")
         case .taskChanged:
             event.summary("In a fleet: a task's place, priority or limits were changed.")
-            event.optional("wish", "", "What was asked for.")
+            event.optional("wish", "", "The requested change.")
         case .nodeJoined: event.summary("In a fleet: a node has joined, or has come back.")
         case .nodeDown: event.summary("In a fleet: a node is silent for so long that others take its tasks over.")
-        case .nodeDraining: event.summary("In a fleet: a node finishes what it holds and takes no more.")
+        case .nodeDraining: event.summary("In a fleet: a node finishes its tasks and claims no more.")
         case .nodeUndrained: event.summary("In a fleet: a node takes tasks again.")
-        case .nodeForgotten: event.summary("In a fleet: a node that is lost for good was removed.")
+        case .nodeForgotten: event.summary("In a fleet: a node that is permanently lost was removed.")
         case .limitChanged:
             event.summary("In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused.")
         case .created: event.summary("In a fleet: its database was made. The first event there is.")

@@ -33,17 +33,17 @@ public struct AccessChoices: Hashable, Sendable {
 extension TaskFields {
     static let access: [ChoiceField<AccessChoices>] = [
         ChoiceField(
-            "credential", \.credential, task: "Who the service claims to be; sent to its origins only.",
-            record: "Set when there is one; its values are ***.",
-            profile: "Sent to its origins only; default is that of base_url. Shown as ***.",
-            change: .stopped("Who the service claims to be; null is none; only while not running.", isNullable: true)),
+            "credential", \.credential, task: "Credential; sent only to its origins.",
+            record: "Credential, if there is one; its values are ***.",
+            profile: "Credential; sent only to its origins, by default that of base_url. Shown as ***.",
+            change: .stopped("Credential; null is none; only while not running.", isNullable: true)),
         ChoiceField(
             "client_cert", \.clientCert,
-            task: "Shown to servers of the URL's origin that ask for one; operators only.",
+            task: "Client certificate for servers of the URL's origin that request one; operators only.",
             record: "The task's own client certificate.",
-            profile: "Shown to servers of base_url's origin that ask for a client certificate.",
+            profile: "Client certificate for servers of base_url's origin that request one.",
             change: .stopped(
-                "Shown to servers of the URL's origin that ask for one; null is none; only while not running.",
+                "Client certificate for servers of the URL's origin that request one; null is none; only while not running.",
                 isNullable: true), access: .operators),
         ChoiceField(
             "cookies", \.cookies,
@@ -54,8 +54,8 @@ extension TaskFields {
         ChoiceField(
             "cookie_list", \.cookieList,
             task:
-                "Cookies of its own, sent to the servers they are for, in place of a profile's. What servers set holds for "
-                + "the attempt.",
+                "Cookies of its own in place of a profile's, each sent to the servers to which it applies. Cookies that servers set apply to "
+                + "the attempt only.",
             record: "Its own cookies; values are ***.",
             change: .stopped("Cookies of its own; null is none; only while not running.", isNullable: true),
             limits: [.count(0...1000)]),

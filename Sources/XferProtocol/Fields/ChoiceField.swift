@@ -6,7 +6,7 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     /// The conditions under which `task.update` changes the field; null unsets a nullable one.
     enum Change: Sendable {
         case anytime(String, isNullable: Bool = false)
-        /// Not while the task runs.
+        /// The field can be changed, but not while the task runs.
         case stopped(String, isNullable: Bool = false)
     }
 
@@ -69,7 +69,7 @@ struct ChoiceField<Choices: Sendable>: Sendable {
 }
 
 extension Array {
-    /// For new tasks.
+    /// The fields for new tasks.
     func fields<Record, Choices>(
         ofTask choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
@@ -84,7 +84,7 @@ extension Array {
         filter(\.isOfDownloads).map(\.name)
     }
 
-    /// For changes of a task: those that can change.
+    /// The fields for changes of a task: those that can change.
     func fields<Record, Choices>(
         ofChanges choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
@@ -105,21 +105,21 @@ extension Array {
         }
     }
 
-    /// For tasks that are shown.
+    /// The fields for tasks that are shown.
     func fields<Record, Choices>(
         ofRecord choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
         map { $0.output(in: choices, $0.inRecord) }
     }
 
-    /// For profiles that clients write.
+    /// The fields for profiles that clients write.
     func fields<Record, Choices>(
         ofProfile choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
         compactMap { field in field.inProfile.map { field.input(in: choices, $0) } }
     }
 
-    /// For profiles that are shown.
+    /// The fields for profiles that are shown.
     func fields<Record, Choices>(
         ofProfileRecord choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {

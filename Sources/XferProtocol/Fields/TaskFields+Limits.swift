@@ -5,19 +5,19 @@ import XferModel
 extension TaskFields {
     static let retries: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(
-            "max_retries", \.maxRetries, task: "Tries after the first; default unlimited within retry_for.",
-            record: "Tries after the first; absent is unlimited within retry_for.",
-            change: .anytime("Tries after the first; null is unlimited.", isNullable: true),
+            "max_retries", \.maxRetries, task: "Attempts after the first; default unlimited within retry_for.",
+            record: "Attempts after the first; absent is unlimited within retry_for.",
+            change: .anytime("Attempts after the first; null is unlimited.", isNullable: true),
             limits: [.range(0...1_000_000)]),
         ChoiceField(
             "retry_for", \.retryFor, task: retryFor, record: retryFor, change: .anytime(retryFor),
             limits: [.range(0...TaskLimits.longestWait)]),
         ChoiceField(
             "retry_non_idempotent", \.retriesNonIdempotent,
-            task: "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have "
+            task: "True to repeat a POST or PATCH that failed after it was sent, although the server may have "
                 + "acted on it; default false.",
-            record: "Whether a request that is not idempotent is sent again after a failure.",
-            change: .anytime("Whether a request that is not idempotent is sent again after a failure.")),
+            record: "True if a request that is not idempotent is repeated after a failure.",
+            change: .anytime("True if a request that is not idempotent is repeated after a failure.")),
     ]
 
     static let rates: [ChoiceField<TaskSpecification.Limits>] = [
@@ -36,9 +36,9 @@ extension TaskFields {
 
     static let progress: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(
-            "progress_interval", \.progressInterval, task: "Least seconds between two task.progress; default 0.5.",
-            record: "Least seconds between two task.progress.",
-            change: .anytime("Least seconds between two task.progress."), limits: [.number(0.1...3600)])
+            "progress_interval", \.progressInterval, task: "Shortest time between two task.progress in seconds; default 0.5.",
+            record: "Shortest time between two task.progress in seconds.",
+            change: .anytime("Shortest time between two task.progress in seconds."), limits: [.number(0.1...3600)])
     ]
 
     /// The part of its source that a download fetches, and how.
@@ -46,24 +46,24 @@ extension TaskFields {
         ChoiceField(
             "segments", \.segments,
             task:
-                "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, "
-                + "where the server can; auto measures what helps. Default is download.segments.",
-            record: "How many parts are fetched at the same time; absent is the service's default.",
+                "For a download: number of parts that are fetched at the same time, each over a connection of its own, "
+                + "if the server supports it; auto measures what helps. Default is download.segments.",
+            record: "Number of parts that are fetched at the same time; absent is the service's default.",
             change: .stopped(
-                "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
+                "Number of parts of a download that are fetched at the same time; null is download.segments; only while not running.",
                 isNullable: true),
             isOfDownloads: true, example: 4),
         ChoiceField(
             "range", \.range,
             task:
-                "Of a download with GET: the part of the source that is fetched. A checksum is the part's. A server that sends "
-                + "only the whole fails the task. Not with a cache.",
+                "For a download with GET: the part of the source to fetch. A checksum is that of the part. If the server sends "
+                + "only the whole, the task fails. Not with a cache.",
             record: "The part of the source that is fetched; absent is all of it.", isOfDownloads: true,
             example: "0-1023"),
         ChoiceField(
             "max_size", \.maxSize,
             task:
-                "Of a download: its greatest length in bytes. One that is, or becomes, larger fails with too_large, and its "
+                "For a download: its greatest length in bytes. A larger one fails with too_large, and its "
                 + "bytes are deleted. Default is unlimited.",
             record: "The greatest length in bytes; absent is unlimited.",
             change: .stopped(
@@ -73,5 +73,5 @@ extension TaskFields {
     ]
 
     private static let retryFor =
-        "Seconds without progress for which it is tried again; pauses and other waits do not count."
+        "Seconds without progress for which it is retried; pauses and other waits do not count."
 }

@@ -5,22 +5,22 @@ import XferModel
 extension TaskFields {
     static let schedule: [ChoiceField<TaskSchedule.Choices>] = [
         ChoiceField(
-            "not_before", \.notBefore, task: "It does not start before.", record: "It does not start before.",
-            change: .anytime("It does not start before; null is at any time.", isNullable: true),
+            "not_before", \.notBefore, task: "Earliest time of its start.", record: "Earliest time of its start.",
+            change: .anytime("Earliest time of its start; null is at any time.", isNullable: true),
             example: "2026-01-02T22:00:00Z"),
         ChoiceField(
-            "window", \.window, task: "It runs within these times only; outside them it stops and waits.",
-            record: "It runs within these times only.",
-            change: .anytime("It runs within these times only; null is at any time.", isNullable: true),
+            "window", \.window, task: "Times at which it may run; outside them it stops and waits.",
+            record: "Times at which it may run.",
+            change: .anytime("Times at which it may run; null is at any time.", isNullable: true),
             example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
         ChoiceField(
-            "deadline", \.deadline, task: "It fails then with deadline_exceeded unless it has ended or is staged.",
-            record: "It fails then unless it has ended or is staged.",
-            change: .anytime("It fails then unless it has ended or is staged; null is never.", isNullable: true),
+            "deadline", \.deadline, task: "Time at which it fails with deadline_exceeded unless it has ended or is staged.",
+            record: "Time at which it fails unless it has ended or is staged.",
+            change: .anytime("Time at which it fails unless it has ended or is staged; null is never.", isNullable: true),
             example: "2026-01-03T06:00:00Z"),
         ChoiceField(
             "lease", \.lease,
-            task: "It runs, and its file is published, only while the lease of this name is in force: see lease.renew.",
+            task: "Name of a lease: the task runs, and its file is published, only while it is in force; see lease.renew.",
             record: "The lease that has to be in force while it runs.",
             change: .anytime("The lease that has to be in force while it runs; null is none.", isNullable: true),
             access: .operators, limits: [.length(1...TaskLimits.nameLength), .visible], example: "fleet"),

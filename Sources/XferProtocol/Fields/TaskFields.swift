@@ -10,22 +10,22 @@ enum TaskFields {
             task:
                 "Redirects: follow (default) or deny. With deny the redirect's response is the result if "
                 + "accept_status allows its status.",
-            record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
+            record: "Treatment of redirects: follow or deny.", profile: "Treatment of redirects: follow or deny."),
         ChoiceField(
             "path_as_is", \.keepsPath,
             task:
                 "True if . and .. in its URLs' paths are sent unchanged; default false: they are resolved. Redirects "
                 + "are resolved in any case.",
-            record: "True when . and .. in the paths of its URLs are sent as they are."),
+            record: "True if . and .. in the paths of its URLs are sent unchanged."),
         ChoiceField(
-            "max_redirects", \.maxRedirects, task: "Most redirects in a row; default 20.",
-            record: "Most redirects in a row; absent is 20.", profile: "Most redirects in a row.",
+            "max_redirects", \.maxRedirects, task: "Highest number of successive redirects; default 20.",
+            record: "Highest number of successive redirects; absent is 20.", profile: "Highest number of successive redirects.",
             limits: [.range(0...1000)]),
         ChoiceField(
             "allow_downgrade", \.allowsDowngrade,
-            task: "Whether a redirect may lead from https to http; default false.",
-            record: "Whether a redirect may lead from https to http.",
-            profile: "Whether a redirect may lead from https to http."),
+            task: "True to allow redirects from https to http; default false.",
+            record: "True if redirects from https to http are allowed.",
+            profile: "True if redirects from https to http are allowed."),
         ChoiceField(
             "http_version", \.httpVersion, task: "The protocol to use; default auto.", record: "The protocol to use.",
             profile: "The protocol to use."),
@@ -36,19 +36,19 @@ enum TaskFields {
             change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
         ChoiceField(
             "idle_timeout", \.idleTimeout,
-            task: "Seconds without a byte that end a try; 0 is none; default 15 for data, 60 for files.",
-            record: "Seconds without a byte that end a try; 0 is none.",
-            profile: "Seconds without a byte that end a try; 0 is none.",
+            task: "Seconds without a byte after which an attempt ends; 0 is none; default 15 for data, 60 for files.",
+            record: "Seconds without a byte after which an attempt ends; 0 is none.",
+            profile: "Seconds without a byte after which an attempt ends; 0 is none.",
             change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
         ChoiceField(
-            "total_timeout", \.totalTimeout, task: "Seconds that one try may take; 0, the default, is none.",
-            record: "Seconds that one try may take; 0 is none.",
-            profile: "Seconds that one try may take; 0 is none.",
+            "total_timeout", \.totalTimeout, task: "Seconds that one attempt may take; 0, the default, is none.",
+            record: "Seconds that one attempt may take; 0 is none.",
+            profile: "Seconds that one attempt may take; 0 is none.",
             change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
         ChoiceField(
             "min_recv_rate", \.minReceiveRate,
             task: "Bytes per second that each connection has to receive, measured over min_recv_time; a slower one "
-                + "ends the try; 0 is none; default download.min_recv_rate.",
+                + "ends the attempt; 0 is none; default download.min_recv_rate.",
             record: "Bytes per second that each connection has to receive; absent is download.min_recv_rate.",
             profile: "Bytes per second that each connection has to receive; 0 is none.",
             change: .stopped(
@@ -65,31 +65,31 @@ enum TaskFields {
                 isNullable: true), limits: [.number(1...86_400)]),
         ChoiceField(
             "accept_status", \.acceptedStatus,
-            task: "Status codes that count as success: ranges and codes between commas; default 200-299.",
-            record: "Status codes that count as success.", profile: "Status codes that count as success.",
+            task: "Status codes of success: ranges and codes, separated by commas; default 200-299.",
+            record: "Status codes of success.", profile: "Status codes of success.",
             example: "200-299,404"),
         ChoiceField(
             "accept_types", \.acceptedTypes,
             task:
-                "Media types or ranges (image/*) that count as success, or the presets json, xml, plist, image; default "
+                "Accepted media types or ranges (image/*), or the presets json, xml, plist, image; default "
                 + "all.",
-            record: "Media types and ranges that count as success; absent accepts all.",
-            profile: "Media types or ranges (image/*), or the presets json, xml, plist, image.",
+            record: "Accepted media types and ranges; absent accepts all.",
+            profile: "Accepted media types or ranges (image/*), or the presets json, xml, plist, image.",
             limits: [.count(0...64)],
             example: ["json"]),
         ChoiceField(
             "reject_html", \.rejectsPages,
-            task: "Whether an answer with a web page (text/html) is a failure; default false.",
-            record: "True when an answer with a web page is a failure.",
-            profile: "Whether an answer with a web page (text/html) is a failure.",
-            change: .stopped("Whether an answer with a web page is a failure; only while not running.")),
+            task: "True to treat an answer with a web page (text/html) as a failure; default false.",
+            record: "True if an answer with a web page is a failure.",
+            profile: "True if an answer with a web page (text/html) is a failure.",
+            change: .stopped("True to treat an answer with a web page as a failure; only while not running.")),
         ChoiceField(
             "announced_digests", \.announcedDigests,
-            task: "Whether digests that the server announces are verified; default verify.",
-            record: "Whether digests that the server announces are verified; absent is verify.",
-            profile: "Whether digests that the server announces are verified.",
+            task: "Treatment of digests that the server announces: verify or ignore; default verify.",
+            record: "Treatment of digests that the server announces; absent is verify.",
+            profile: "Treatment of digests that the server announces: verify or ignore.",
             change: .stopped(
-                "Whether digests that the server announces are verified (ignore: a wrong one is no failure); only while not "
+                "Treatment of digests that the server announces (ignore: a wrong one is no failure); only while not "
                     + "running.")),
     ]
 
@@ -97,33 +97,33 @@ enum TaskFields {
         ChoiceField(
             "cache_policy", \.cachePolicy,
             task:
-                "Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), "
-                + "revalidate (told of at once, the server is always asked), reload and reload_all (never); default reload.",
-            record: "Whether a kept response is used; absent is reload.",
-            profile: "Whether kept responses are used; default reload: never."),
+                "Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), "
+                + "revalidate (reported at once, and always validated), reload and reload_all (never); default reload.",
+            record: "Use of a cached response; absent is reload.",
+            profile: "Use of cached responses; default reload: never."),
         ChoiceField(
-            "store", \.storesResponses, task: "Whether the response is kept; default is what cache_policy implies.",
-            record: "True when the response is kept.",
-            profile: "Whether responses are kept; default is what cache_policy implies."),
+            "store", \.storesResponses, task: "True to cache the response; the default depends on cache_policy.",
+            record: "True if the response is cached.",
+            profile: "True to cache responses; the default depends on cache_policy."),
     ]
 
     static let conditions: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
             "allow_metered", \.allowsMetered,
-            task: "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for "
+            task: "True if it may use links that cost money (network.metered_interfaces); if false, it waits for "
                 + "another. Default true.",
-            record: "Whether it may go over links that cost money.",
-            profile: "Whether tasks may go over links that cost money.",
+            record: "True if it may use links that cost money.",
+            profile: "True if tasks may use links that cost money.",
             change: .anytime(
-                "Whether it may go over links that cost money; if not, it stops on one and waits for another."))
+                "True if it may use links that cost money; if false, it stops on such a link and waits for another."))
     ]
 
     /// The fields of connections. A profile's values apply to guests, too, who cannot change them.
     static let connections: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
-            "ip_version", \.ipVersion, task: "Which addresses to connect to; default any.",
-            record: "Which addresses it connects to; absent is any.", profile: "Which addresses to connect to.",
-            change: .stopped("Which addresses to connect to; only while not running."), access: .operators),
+            "ip_version", \.ipVersion, task: "Addresses to connect to: any, IPv4 or IPv6; default any.",
+            record: "Addresses to which it connects; absent is any.", profile: "Addresses to connect to: any, IPv4 or IPv6.",
+            change: .stopped("Addresses to connect to; only while not running."), access: .operators),
         ChoiceField(
             "interface", \.interface, task: "The network interface or local address to connect from.",
             record: "The network interface or local address it connects from.",
@@ -135,7 +135,7 @@ enum TaskFields {
             "ca_file", \.authoritiesFile,
             task:
                 "Absolute path of a PEM file: the certificate authorities that are trusted in place of the daemon's; "
-                + "the trust policies hold all the same. Operators, and the file's owner.",
+                + "the trust policies still apply. For operators, and the file's owner.",
             record: "The PEM file of the certificate authorities that are trusted in place of the daemon's.",
             change: .stopped(
                 "A PEM file of the authorities that are trusted; null is the daemon's; only while not running.",
@@ -143,19 +143,19 @@ enum TaskFields {
             limits: [.length(1...TaskLimits.pathLength), .printable, .absolutePath], example: "/etc/lab/ca.pem"),
         ChoiceField(
             "resolve", \.resolve,
-            task: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",
-            record: "Addresses it uses in place of what the resolver says.",
-            profile: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS].",
-            change: .stopped("Addresses to use in place of what the resolver says; only while not running."),
+            task: "Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",
+            record: "Addresses that it uses in place of the resolver's.",
+            profile: "Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS].",
+            change: .stopped("Addresses to use in place of the resolver's; only while not running."),
             access: .operators, limits: [.count(0...64)], example: ["example.org:443:192.0.2.7"]),
         ChoiceField(
             "connect_to", \.connectTo,
             task:
-                "What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT, each of which may be empty; "
-                + "the URL's name stays the one that TLS and pins are about.",
-            record: "What it connects to in place of hosts and ports.",
-            profile: "What to connect to in place of a host and port: HOST:PORT:TARGET:TARGETPORT.",
-            change: .stopped("What to connect to in place of a host and port; only while not running."),
+                "Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT, each part may be empty; "
+                + "TLS and pins still check the URL's name.",
+            record: "Targets to which it connects in place of hosts and ports.",
+            profile: "Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT.",
+            change: .stopped("Targets to connect to in place of hosts and ports; only while not running."),
             access: .operators, limits: [.count(0...64)], example: ["example.org:443:node3.example.net:8443"]),
         ChoiceField(
             "unix_socket", \.unixSocket,

@@ -29,17 +29,17 @@ public struct BatchRecord: WireRecord, Hashable {
 
     public static let summary = "A batch: tasks that were added together and are counted together."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the batch."),
+        .required("id", \.id, "Identifies the batch."),
         .required("owner", \.owner, "The uid of the process that added it."),
         .required("group", \.group, "The group its members are in, for group.* and filters."),
         .required("total", \.total, "Members it was added with."),
         .required(
             "finished", \.finished,
             "Members that have ended, however: completed, failed, cancelled, superseded; removed ones count on."),
-        .required("skipped", \.skipped, "How many of those failed."),
+        .required("skipped", \.skipped, "Number of those that failed."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
-        .required("created_at", \.createdAt, "When it was added."),
-        .nullable("completed_at", \.completedAt, "When the last member ended for the first time; null before."),
+        .required("created_at", \.createdAt, "Time of the add."),
+        .nullable("completed_at", \.completedAt, "Time at which the last member ended for the first time; null before."),
     ]
 }
 
@@ -63,8 +63,8 @@ public struct BatchRefusal: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("index", \.index, "Its place in tasks, from 0."),
         .required("code", \.code, "The code task.add would have answered with."),
-        .required("message", \.message, "One sentence for people; names the field at fault."),
-        .optional("data", \.data, "What is behind it."),
+        .required("message", \.message, "One sentence for people, with the field at fault."),
+        .optional("data", \.data, "Details of the error."),
     ]
 }
 
@@ -78,7 +78,7 @@ extension BatchID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "BatchID") { _ in
             [
-                "description": "Names a batch; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a batch; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }
@@ -119,7 +119,7 @@ public struct BatchEntry: WireValue, Hashable {
             [
                 "description": .string(
                     "A URL, or an object with a task's fields as task.add takes them, but group and client_key. "
-                        + "Anything else is reported as a bad entry.")
+                        + "Anything else is reported as an invalid entry.")
             ]
         }
     }

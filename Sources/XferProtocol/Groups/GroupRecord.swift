@@ -24,11 +24,11 @@ public struct GroupRecord: WireRecord, Hashable {
         counts = StateCounts(group.counts)
     }
 
-    public static let summary = "A group: tasks that are held back, limited and counted together."
+    public static let summary = "A group: tasks that are paused, limited and counted together."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "The group's name; every owner has groups of its own."),
-        .required("owner", \.owner, "The uid whose tasks they are."),
-        .required("paused", \.paused, "Whether its starts are held back."),
+        .required("owner", \.owner, "The uid of the tasks' owner."),
+        .required("paused", \.paused, "True if the group is paused."),
         .nullable("max_active", \.maxActive, "Most of its transfers at once; null is as many as the queue lets."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second its transfers may receive together."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second its transfers may send together."),

@@ -16,7 +16,7 @@ public enum CacheStats: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "How much the cache keeps of the caller's, or of every user's for an operator, and its limits."
+        "Size of the caller's part of the cache, or of every user's for an operator, and its limits."
     public static let examples = [
         MethodExample(
             "half full", params: [:],
@@ -31,7 +31,7 @@ public enum CacheStats: RPCMethod {
 
         public init() {}
 
-        public static let summary = "What is kept, and the limits."
+        public static let summary = "Size of the cache, and its limits."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "Responses that are kept."),
             .required("size", \.size, "Bytes of their contents."),
@@ -64,7 +64,7 @@ public enum CacheList: RPCMethod {
 
         public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("order", \.order, "Those that were kept last (desc) or first (asc) come first."),
+            .defaulted("order", \.order, "Order by the time of storing: newest first (desc) or oldest first (asc)."),
             .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
@@ -85,7 +85,7 @@ public enum CacheList: RPCMethod {
         public static let summary = "One page of the cache."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "The entries."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
         ]
     }
 }
@@ -115,7 +115,7 @@ public enum CacheGet: RPCMethod {
         public init() {}
         public init(id: CacheEntryID) { self.id = id }
 
-        public static let summary = "Which entry."
+        public static let summary = "The entry."
         public static let wireFields: WireFields<Self> = [.required("id", \.id, "The entry's id.")]
     }
 
@@ -138,13 +138,13 @@ extension JSONValue {
     }
 }
 
-/// `cache.remove`: forgets some responses.
+/// `cache.remove`: removes some responses.
 public enum CacheRemove: RPCMethod {
     public static let name = "cache.remove"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own, or every user's for an "
+        "Removes responses by their ids, or all of a URL: they are fetched again. The caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -161,12 +161,12 @@ public enum CacheRemove: RPCMethod {
         public init(ids: [CacheEntryID]) { self.ids = ids }
         public init(url: String) { self.url = url }
 
-        public static let summary = "Which entries: ids or url."
+        public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "url", \.url,
-                "An absolute http or https URL, secrets included: what was asked for under it or came from it.",
+                "An absolute http or https URL, secrets included: responses to requests of it, or sent from it.",
                 .length(1...TaskLimits.urlLength)),
         ]
 
@@ -187,22 +187,22 @@ public enum CacheRemove: RPCMethod {
             self.missing = missing
         }
 
-        public static let summary = "What was there, and what was not."
+        public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
-            .required("removed", \.removed, "Those that were there."),
+            .required("removed", \.removed, "The ids that existed."),
             .required("missing", \.missing, "Ids that were not there, or are another user's."),
         ]
     }
 }
 
-/// `cache.clear`: forgets everything.
+/// `cache.clear`: removes everything.
 public enum CacheClear: RPCMethod {
     public typealias Params = NoParams
 
     public static let name = "cache.clear"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Forgets everything the cache keeps; operators only."
+    public static let summary = "Removes all cached responses; operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [
         MethodExample("all of it", params: [:], result: ["removed_count": 12, "removed_size": 1_048_576])
@@ -219,9 +219,9 @@ public enum CacheClear: RPCMethod {
             self.removedSize = removedSize
         }
 
-        public static let summary = "How much went."
+        public static let summary = "Amount that was removed."
         public static let wireFields: WireFields<Self> = [
-            .required("removed_count", \.removedCount, "Responses that were forgotten."),
+            .required("removed_count", \.removedCount, "Responses that were removed."),
             .required("removed_size", \.removedSize, "Bytes of their contents."),
         ]
     }
@@ -235,7 +235,7 @@ public enum CacheTrim: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Applies the cache's limits now, or narrower ones this once: what was not used for max_age goes; if there is more "
+        "Applies the cache's limits now, or narrower ones this once: responses not used for max_age are removed; if there is more "
         + "than max_bytes, the least recently used go until it is under half of that. Operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [

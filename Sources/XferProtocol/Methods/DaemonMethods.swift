@@ -15,7 +15,7 @@ public enum DaemonStatus: RPCMethod {
     public static let name = "daemon.status"
     public static let access = MethodAccess.users
     public static let scope = MethodScope.read
-    public static let summary = "Which daemon this is and whether it is well."
+    public static let summary = "Identity and health of the daemon."
 
     public static let examples = [
         MethodExample(
@@ -51,15 +51,15 @@ public enum DaemonStatus: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Which daemon this is and whether it is well."
+        public static let summary = "Identity and health of the daemon."
         public static let wireFields: WireFields<Self> = [
             .required("version", \.version, "The daemon's version."),
             .required("pid", \.pid, "Its process id."),
             .required("uptime", \.uptime, "Seconds since it started."),
             .required("state_dir", \.stateDirectory, "Absolute path of its state directory."),
             .required("socket", \.socket, "The socket it answers on."),
-            .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
-            .optional("node", \.node, "Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
+            .required("store_id", \.storeID, "Identity of the database. If it changes, ids and sequence numbers start from the beginning."),
+            .optional("node", \.node, "For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
             .required(
                 "degraded", \.degraded,
                 "True if the database (nothing starts, reading works) or another file of the daemon cannot be written."
@@ -67,14 +67,14 @@ public enum DaemonStatus: RPCMethod {
             .optional("degraded_reason", \.degradedReason, "The reason: what cannot be written, and why."),
             .optional(
                 "config_problem", \.configurationProblem,
-                "Why the configuration file was not taken over when it was read last; for operators."),
+                "Reason why the configuration file was not applied when it was last read; for operators."),
             .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),
-            .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
+            .required("shutting_down", \.shuttingDown, "True if it is about to stop and accepts no new work."),
             .required("counts", \.counts, "Tasks by state."),
-            .required("network", \.network, "What network.changed said last."),
-            .required("activity", \.activity, "Whether transfers are going on, debounced."),
+            .required("network", \.network, "State in the last network.changed."),
+            .required("activity", \.activity, "True if transfers run, debounced."),
         ]
     }
 }
@@ -114,7 +114,7 @@ public enum DaemonConfig: RPCMethod {
             self.settings = settings
         }
 
-        public static let summary = "The settings that hold now."
+        public static let summary = "The settings in force."
         public static let wireFields: WireFields<Self> = [
             .nullable("file", \.file, "Absolute path of the configuration file that was read; null if there was none."),
             .required("settings", \.settings, "Every setting."),
@@ -139,12 +139,12 @@ public enum DaemonConfig: RPCMethod {
         public static let summary = "One setting."
         public static let wireFields: WireFields<Self> = [
             .required("key", \.key, "Its name in the configuration file, with dots."),
-            .required("value", \.value, "Its value as the configuration file may hold it: YAML text."),
+            .required("value", \.value, "Its value in the form of the configuration file: YAML text."),
             .required(
                 "origin", \.origin,
-                "Where the value came from, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."
+                "Origin of the value, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."
             ),
-            .required("reloadable", \.reloadable, "Whether a change takes effect without a restart."),
+            .required("reloadable", \.reloadable, "True if a change takes effect without a restart."),
         ]
     }
 }
@@ -156,7 +156,7 @@ public enum DaemonBackup: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Writes a consistent copy of the database into a new file on the daemon's machine, with mode 0600, while "
-        + "everything goes on. xferd --restore takes it. Operators only."
+        + "everything continues. xferd --restore reads it. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -173,7 +173,7 @@ public enum DaemonBackup: RPCMethod {
         public init() {}
         public init(file: String) { self.file = file }
 
-        public static let summary = "Where the copy goes."
+        public static let summary = "Path of the copy."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "file", \.file,
@@ -225,9 +225,9 @@ public enum DaemonShutdown: RPCMethod {
         public init() {}
         public init(mode: ShutdownMode) { self.mode = mode }
 
-        public static let summary = "How to stop."
+        public static let summary = "Mode of the shutdown."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("mode", \.mode, "What becomes of unfinished tasks.")
+            .defaulted("mode", \.mode, "Treatment of unfinished tasks.")
         ]
     }
 
@@ -237,8 +237,8 @@ public enum DaemonShutdown: RPCMethod {
         public init() {}
         public init(mode: ShutdownMode) { self.mode = OpenEnum(mode) }
 
-        public static let summary = "How it is going to stop."
-        public static let wireFields: WireFields<Self> = [.required("mode", \.mode, "How it is going to stop.")]
+        public static let summary = "Mode of the shutdown."
+        public static let wireFields: WireFields<Self> = [.required("mode", \.mode, "Mode of the shutdown.")]
     }
 }
 

@@ -38,13 +38,13 @@ public enum EventsSubscribe: RPCMethod {
             self.since = since
         }
 
-        public static let summary = "Which events."
+        public static let summary = "The events to return."
         public static let wireFields: WireFields<Self> = [
             .optional("types", \.types, "Types of events; default all, task.progress included.", .count(1...1000)),
             .optional(
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),
             .optional(
-                "since", \.since, "Replay what came after this sequence number first; default nothing.",
+                "since", \.since, "Replay the events after this sequence number first; default none.",
                 .sequenceNumber),
         ]
     }
@@ -67,7 +67,7 @@ public enum EventsSubscribe: RPCMethod {
 
         public static let summary = "The subscription."
         public static let wireFields: WireFields<Self> = [
-            .required("subscription", \.subscription, "Names the subscription on this connection."),
+            .required("subscription", \.subscription, "Identifies the subscription on this connection."),
             .required("last_seq", \.lastSeq, "The last sequence number given out at the time of the call."),
             .optional("gap", \.gap, "True when events after since are no longer kept."),
             .optional("first_seq", \.firstSeq, "With gap: the oldest event that is kept; the replay begins there."),
@@ -92,9 +92,9 @@ public enum EventsUnsubscribe: RPCMethod {
         public init() {}
         public init(subscription: Int64) { self.subscription = subscription }
 
-        public static let summary = "Which subscription."
+        public static let summary = "The subscription."
         public static let wireFields: WireFields<Self> = [
-            .required("subscription", \.subscription, "What events.subscribe answered.", .sequenceNumber)
+            .required("subscription", \.subscription, "Id in the answer of events.subscribe.", .sequenceNumber)
         ]
     }
 }
@@ -133,7 +133,7 @@ public enum EventsSince: RPCMethod {
         public init() {}
         public init(seq: Int64) { self.seq = seq }
 
-        public static let summary = "Which events."
+        public static let summary = "The events to return."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "seq", \.seq, "Events after this sequence number; 0 is all that are kept.", .sequenceNumber),
@@ -169,7 +169,7 @@ public enum EventsSince: RPCMethod {
             .required("events", \.events, "The events."),
             .required(
                 "last_seq", \.lastSeq,
-                "How far this answer reaches, filtered-out events included: the seq to ask with next. "
+                "Sequence number up to which this answer reaches, including events that the filter excludes: the since of the next call. "
                     + "Equal to the requested seq when there is nothing more; below it if the log ends there."),
         ]
     }

@@ -13,7 +13,7 @@ public enum FailedURLList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "URLs that failed for good a while ago: adding one fails at once with blocked_url unless it says retry_failed. "
+        "URLs that failed permanently a while ago: adding one fails at once with blocked_url unless retry_failed is set. "
         + "The caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(
@@ -43,7 +43,7 @@ public enum FailedURLList: RPCMethod {
 
         public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("order", \.order, "Those that failed last (desc) or first (asc) come first."),
+            .defaulted("order", \.order, "Order by the time of the failure: newest first (desc) or oldest first (asc)."),
             .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
@@ -64,7 +64,7 @@ public enum FailedURLList: RPCMethod {
         public static let summary = "One page of the list."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "The entries."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
         ]
     }
 }
@@ -75,7 +75,7 @@ public enum FailedURLRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Removes entries by their ids, or all about a URL: it is asked for again. The caller's own, or every user's for an "
+        "Removes entries by their ids, or all about a URL: it may be requested again. The caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -92,7 +92,7 @@ public enum FailedURLRemove: RPCMethod {
         public init(ids: [FailedURLID]) { self.ids = ids }
         public init(url: String) { self.url = url }
 
-        public static let summary = "Which entries: ids or url."
+        public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
             .optional(
@@ -117,9 +117,9 @@ public enum FailedURLRemove: RPCMethod {
             self.missing = missing
         }
 
-        public static let summary = "What was there, and what was not."
+        public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
-            .required("removed", \.removed, "Those that were there."),
+            .required("removed", \.removed, "The ids that existed."),
             .required("missing", \.missing, "Ids that were not there, or are another user's."),
         ]
     }
@@ -142,7 +142,7 @@ public enum FailedURLClear: RPCMethod {
         public init() {}
         public init(removedCount: Int) { self.removedCount = removedCount }
 
-        public static let summary = "How many there were."
+        public static let summary = "Number of removed entries."
         public static let wireFields: WireFields<Self> = [
             .required("removed_count", \.removedCount, "Entries that were removed.")
         ]

@@ -17,7 +17,7 @@ public enum FleetStatus: RPCMethod {
     public static let access = MethodAccess.users
     public static let scope = MethodScope.read
     public static let summary =
-        "Which fleet this is, how its tasks stand, and whether this node can work. Answered by xfer-fleet."
+        "Identity of the fleet, the number of its tasks in each state, and the health of this node. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -47,14 +47,14 @@ public enum FleetStatus: RPCMethod {
 
         public static let summary = "The fleet as a node sees it."
         public static let wireFields: WireFields<Self> = [
-            .required("fleet", \.fleet, "Names the fleet; changes with a new database."),
+            .required("fleet", \.fleet, "Identifies the fleet; changes with a new database."),
             .required("node", \.node, "The node that answers."),
             .required("version", \.version, "The version of its xfer-fleet."),
             .required("schema", \.schema, "The number of the database's schema."),
-            .required("daemon", \.daemon, "Whether the node's xferd answers."),
+            .required("daemon", \.daemon, "True if the node's xferd answers."),
             .optional("daemon_problem", \.daemonProblem, "Why the node's xferd cannot be used."),
             .required("nodes", \.nodes, "Nodes that are known."),
-            .required("live", \.live, "Nodes whose beat this node has seen change lately."),
+            .required("live", \.live, "Nodes whose beats this node has seen recently."),
             .required("counts", \.counts, "Tasks by state."),
         ]
     }
@@ -86,12 +86,12 @@ public struct FleetNodeRecord: WireRecord, Hashable {
 
     public static let summary = "A node of the fleet."
     public static let wireFields: WireFields<Self> = [
-        .required("name", \.name, "Names the node."),
-        .required("state", \.state, "Whether it beats, as the node that answers sees it."),
-        .required("draining", \.draining, "Whether it takes no new tasks."),
-        .required("places", \.places, "Where its tasks come from, beside those for it alone."),
-        .required("slots", \.slots, "Tasks that it holds at most."),
-        .required("leases", \.leases, "Tasks that it holds. A node that drains and holds none may be stopped."),
+        .required("name", \.name, "Identifies the node."),
+        .required("state", \.state, "State of its beats, as seen by the node that answers."),
+        .required("draining", \.draining, "True if it claims no new tasks."),
+        .required("places", \.places, "Places whose tasks it claims, besides those for it alone."),
+        .required("slots", \.slots, "Highest number of tasks that it claims."),
+        .required("leases", \.leases, "Tasks that it has claimed. A node that drains and has none may be stopped."),
         .required("pinned", \.pinned, "Unfinished tasks that only it can carry out."),
         .required("version", \.version, "The version of its xfer-fleet."),
         .required("beat", \.beat, "Grows while the node lives."),
@@ -105,7 +105,7 @@ public enum FleetNodes: RPCMethod {
     public static let name = "fleet.nodes"
     public static let access = MethodAccess.users
     public static let scope = MethodScope.read
-    public static let summary = "All nodes, by name, with what they hold. Answered by xfer-fleet."
+    public static let summary = "All nodes, by name, with the number of their tasks. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node]])
@@ -138,7 +138,7 @@ public enum FleetAdd: RPCMethod {
     public static let scope = MethodScope.add
     public static let summary =
         "Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds them for any node, uploads for "
-        + "the node that is asked. Answered by xfer-fleet."
+        + "the node that is called. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = [
         MethodExample(
@@ -159,13 +159,13 @@ public enum FleetAdd: RPCMethod {
 
         public static let summary = "Tasks and where they are carried out."
         public static let wireFields: WireFields<Self> = [
-            .required("place", \.place, "Which nodes may carry them out.", .place, example: "node:a"),
+            .required("place", \.place, "Nodes that may run them.", .place, example: "node:a"),
             .required("tasks", \.tasks, "The tasks, all or none.", .count(1...TaskLimits.batchSize)),
         ]
     }
 }
 
-/// `fleet.move`: gives tasks another place.
+/// `fleet.move`: moves tasks to another place.
 public enum FleetMove: RPCMethod {
     public typealias Result = SelectionResult.Listed
 
@@ -173,7 +173,7 @@ public enum FleetMove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Gives tasks another place. A task that a node holds is handed back first; bytes it has received stay on that node "
+        "Gives tasks another place. A task that a node has claimed is returned first; bytes it has received stay on that node "
         + "and are not used again. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -193,21 +193,21 @@ public enum FleetMove: RPCMethod {
             self.place = place.description
         }
 
-        public static let summary = "Which tasks, and where to."
+        public static let summary = "The tasks, and their new place."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
-            .required("place", \.place, "Which nodes may carry them out from now on.", .place, example: "any"),
+            .required("place", \.place, "Nodes that may run them from now on.", .place, example: "any"),
         ]
     }
 }
 
-/// `fleet.drain`: a node takes no more tasks.
+/// `fleet.drain`: makes a node claim no more tasks.
 public enum FleetDrain: RPCMethod {
     public static let name = "fleet.drain"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Lets a node finish what it holds and take no new tasks, over restarts too. When it holds none, it may be stopped. "
+        "Drains a node: it finishes its tasks and claims no new ones, also after restarts. When it has none, it may be stopped. "
         + "Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
     public static let examples = [
@@ -220,7 +220,7 @@ public enum FleetDrain: RPCMethod {
         public init() {}
         public init(node: String) { self.node = node }
 
-        public static let summary = "Which node."
+        public static let summary = "The node."
         public static let wireFields: WireFields<Self> = [.fleetNode(\.node)]
     }
 
@@ -230,8 +230,8 @@ public enum FleetDrain: RPCMethod {
         public init() {}
         public init(_ node: FleetNodeRecord) { self.node = node }
 
-        public static let summary = "The node as it is now."
-        public static let wireFields: WireFields<Self> = [.required("node", \.node, "The node as it is now.")]
+        public static let summary = "Present state of the node."
+        public static let wireFields: WireFields<Self> = [.required("node", \.node, "Present state of the node.")]
     }
 }
 
@@ -243,22 +243,22 @@ public enum FleetUndrain: RPCMethod {
     public static let name = "fleet.undrain"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Lets a drained node take tasks again. Answered by xfer-fleet."
+    public static let summary = "Lets a drained node claim tasks again. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
     public static let examples = [
         MethodExample("after maintenance", params: ["node": "a"], result: ["node": FleetExample.liveNode])
     ]
 }
 
-/// `fleet.forget`: removes a node that is lost for good.
+/// `fleet.forget`: removes a node that is lost.
 public enum FleetForget: RPCMethod {
     public static let name = "fleet.forget"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Removes a node that does not come back. Without confirm it only says what would become of its tasks: those for any node "
+        "Removes a node that does not come back. Without confirm it only returns the effects on its tasks: those for any node "
         + "are queued again, unfinished ones for it alone fail. Its partial files on shared storages are removed where this "
-        + "node has them mounted. A live node is not forgotten. Answered by xfer-fleet."
+        + "node has them mounted. A live node is not removed. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -280,10 +280,10 @@ public enum FleetForget: RPCMethod {
             self.confirm = confirm
         }
 
-        public static let summary = "Which node, and whether it is meant."
+        public static let summary = "The node, and the confirmation."
         public static let wireFields: WireFields<Self> = [
             .fleetNode(\.node),
-            .defaulted("confirm", \.confirm, "Whether to do it; false only says what it would mean."),
+            .defaulted("confirm", \.confirm, "True to remove the node; false only returns the effects."),
         ]
     }
 
@@ -298,19 +298,19 @@ public enum FleetForget: RPCMethod {
 
         public init() {}
 
-        public static let summary = "What forgetting the node means for its tasks."
+        public static let summary = "Effects of removing the node on its tasks."
         public static let wireFields: WireFields<Self> = [
-            .required("forgotten", \.forgotten, "Whether the node was removed."),
+            .required("forgotten", \.forgotten, "True if the node was removed."),
             .required("requeued", \.requeued, "Tasks that other nodes take, at most 1,000 of them."),
             .required("failed", \.failed, "Tasks that no other node can take, at most 1,000 of them."),
-            .required("requeued_count", \.requeuedCount, "How many are queued again."),
-            .required("failed_count", \.failedCount, "How many fail."),
+            .required("requeued_count", \.requeuedCount, "Number of tasks that are queued again."),
+            .required("failed_count", \.failedCount, "Number of tasks that fail."),
             .required(
                 "parts", \.parts,
-                "How many partial files the node has on shared storages; with confirm they were removed."),
+                "Number of the node's partial files on shared storages; with confirm they were removed."),
             .required(
                 "storages_left", \.storagesLeft,
-                "Shared storages that this node cannot look at: partial files may stay there."),
+                "Shared storages that this node cannot read: partial files may remain there."),
         ]
     }
 }
@@ -323,7 +323,7 @@ public enum FleetLimit: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Bounds how many tasks of one host the nodes hold together, exactly. Answered by xfer-fleet."
+        "Limits the number of one host's tasks that all nodes together may run, exactly. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("at most ten", params: ["host": "example.org", "max_active": 10], result: [:])

@@ -48,7 +48,7 @@ public enum GroupList: RPCMethod {
         public static let summary = "One page of the groups."
         public static let wireFields: WireFields<Self> = [
             .required("groups", \.groups, "The groups."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
         ]
     }
 }
@@ -58,7 +58,7 @@ public enum GroupGet: RPCMethod {
     public static let name = "group.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
-    public static let summary = "A group: what is set for it, and its tasks by state."
+    public static let summary = "A group: its settings, and its tasks by state."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample("a paused group", params: ["name": "isos"], result: ["group": GroupExample.paused])
@@ -75,7 +75,7 @@ public enum GroupGet: RPCMethod {
             self.owner = owner
         }
 
-        public static let summary = "Which group."
+        public static let summary = "The group."
         public static let wireFields: WireFields<Self> = [.groupName(\.name), .groupOwner(\.owner)]
     }
 
@@ -85,8 +85,8 @@ public enum GroupGet: RPCMethod {
         public init() {}
         public init(_ group: TaskGroup) { self.group = GroupRecord(group) }
 
-        public static let summary = "The group as it is now."
-        public static let wireFields: WireFields<Self> = [.required("group", \.group, "The group as it is now.")]
+        public static let summary = "Present state of the group."
+        public static let wireFields: WireFields<Self> = [.required("group", \.group, "Present state of the group.")]
     }
 }
 
@@ -96,7 +96,7 @@ extension WireField {
     }
 
     static func groupOwner(_ path: any WritableKeyPath<Record, Owner?> & Sendable) -> WireField {
-        .optional("owner", path, "Whose group, for operators; default is the caller's own.")
+        .optional("owner", path, "Owner of the group, for operators; default is the caller.")
             .restricted(to: .ownUID)
     }
 }
@@ -119,7 +119,7 @@ enum GroupExample {
     ]
 }
 
-/// `group.set`: changes what is set for a group.
+/// `group.set`: changes the settings of a group.
 public enum GroupSet: RPCMethod {
     public typealias Result = GroupGet.Result
 
@@ -127,8 +127,8 @@ public enum GroupSet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Sets a group's own limits, over restarts too and before it has tasks; the queue's limits hold beside it. "
-        + "What runs above a lower limit goes on. Operators only."
+        "Sets a group's own limits, also before it has tasks; they survive restarts. The queue's limits apply as well. "
+        + "Transfers that exceed a lower limit continue. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -144,7 +144,7 @@ public enum GroupSet: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Which group, and what to set."
+        public static let summary = "The group, and the limits to set."
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
             .patch(
@@ -168,7 +168,7 @@ public enum GroupSet: RPCMethod {
     }
 }
 
-/// `group.pause`: holds back a group's starts.
+/// `group.pause`: pauses a group.
 public enum GroupPause: RPCMethod {
     public typealias Result = GroupGet.Result
 
@@ -176,8 +176,8 @@ public enum GroupPause: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Holds back a group's starts until group.resume, over restarts too and also of tasks that are added later. "
-        + "Its tasks stay queued; what runs goes on unless running is true."
+        "Pauses a group until group.resume, also over restarts and for tasks that are added later. "
+        + "Its tasks stay queued; running transfers continue unless running is true."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -197,17 +197,17 @@ public enum GroupPause: RPCMethod {
             self.running = running
         }
 
-        public static let summary = "Which group, and how far to pause it."
+        public static let summary = "The group, and whether to pause its running tasks."
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
             .defaulted(
                 "running", \.running,
-                "Whether running tasks go back to the queue with what they have; those that cannot go on later run on."),
+                "True to return running tasks to the queue with their bytes; tasks that could not be continued keep running."),
         ]
     }
 }
 
-/// `group.resume`: lets a group's tasks start again.
+/// `group.resume`: resumes a group.
 public enum GroupResume: RPCMethod {
     public typealias Params = GroupGet.Params
     public typealias Result = GroupGet.Result
@@ -215,14 +215,14 @@ public enum GroupResume: RPCMethod {
     public static let name = "group.resume"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
-    public static let summary = "Lets a group's tasks start again. Tasks that are paused themselves stay so."
+    public static let summary = "Resumes a group. Tasks that are paused themselves stay paused."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("go on", params: ["name": "isos"], result: ["group": GroupExample.running])
+        MethodExample("continue", params: ["name": "isos"], result: ["group": GroupExample.running])
     ]
 }
 
-/// `group.remove`: forgets what is set for a group.
+/// `group.remove`: removes the settings of a group.
 public enum GroupRemove: RPCMethod {
     public typealias Params = GroupGet.Params
 
@@ -230,7 +230,7 @@ public enum GroupRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets what is set for a group: its limit and its pause. Its tasks stay in it, and it is there as long as they "
+        "Removes the settings of a group: its limit and its pause. Its tasks stay in it, and the group exists as long as they "
         + "are. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -243,9 +243,9 @@ public enum GroupRemove: RPCMethod {
         public init() {}
         public init(removed: Bool) { self.removed = removed }
 
-        public static let summary = "Whether there was such a group."
+        public static let summary = "True if the group existed."
         public static let wireFields: WireFields<Self> = [
-            .required("removed", \.removed, "Whether there was such a group.")
+            .required("removed", \.removed, "True if the group existed.")
         ]
     }
 }

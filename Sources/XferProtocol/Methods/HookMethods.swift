@@ -63,6 +63,6 @@ public struct HookRecord: WireRecord, Hashable {
         .required("name", \.name, "Its name."),
         .required("argv", \.argv, "The program's absolute path and its arguments."),
         .required("timeout", \.timeout, "Seconds it may take."),
-        .required("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+        .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
     ]
 }

@@ -5,7 +5,7 @@ enum LeaseMethods {
     static let all: [any RPCMethod.Type] = [LeaseRenew.self]
 }
 
-/// `lease.renew`: says until when the tasks under a lease may run.
+/// `lease.renew`: sets the end of a lease, until which its tasks may run.
 public enum LeaseRenew: RPCMethod {
     public static let name = "lease.renew"
     public static let access = MethodAccess.operators
@@ -34,7 +34,7 @@ public enum LeaseRenew: RPCMethod {
         public static let summary = "A lease and its end."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "name", \.name, "As tasks name it.", .length(1...TaskLimits.nameLength), .visible, example: "fleet"),
+                "name", \.name, "Name with which tasks refer to it.", .length(1...TaskLimits.nameLength), .visible, example: "fleet"),
             .required(
                 "until", \.until,
                 "Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that is over ends the lease.",

@@ -12,7 +12,7 @@ public enum NetworkStatus: RPCMethod {
     public static let access = MethodAccess.users
     public static let scope = MethodScope.read
     public static let summary =
-        "How the network is, and whether there is a way to an address. Nothing is sent, and no name is looked up."
+        "State of the network, and the route to an address. No packet is sent, and no name is looked up."
     public static let examples = [
         MethodExample(
             "a laptop on the road", params: ["host": "198.51.100.9"],
@@ -44,7 +44,7 @@ public enum NetworkStatus: RPCMethod {
         public init() {}
         public init(host: String?) { self.host = host }
 
-        public static let summary = "What to look for a way to."
+        public static let summary = "The destination of the route."
         public static let wireFields: WireFields<Self> = [
             .optional(
                 "host", \.host, "An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.",
@@ -60,14 +60,14 @@ public enum NetworkStatus: RPCMethod {
 
         public init() {}
 
-        public static let summary = "How the network is."
+        public static let summary = "State of the network."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "state", \.state,
-                "unknown (counts as online), offline (no default route leads anywhere), metered or unmetered."),
-            .required("monitored", \.monitored, "Whether links, addresses and routes are watched (network.monitor)."),
+                "unknown (treated as online), offline (no usable default route), metered or unmetered."),
+            .required("monitored", \.monitored, "True if links, addresses and routes are watched (network.monitor)."),
             .required("interfaces", \.interfaces, "Network interfaces by index; none while they are not watched."),
-            .optional("route", \.route, "The way to the host that was asked for."),
+            .optional("route", \.route, "Route to the requested host."),
         ]
     }
 
@@ -85,9 +85,9 @@ public enum NetworkStatus: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("name", \.name, "Its name."),
             .required("index", \.index, "Its number."),
-            .required("running", \.running, "Whether it is up and something is at its other end."),
-            .required("metered", \.metered, "Whether network.metered_interfaces names it."),
-            .required("default_route", \.defaultRoute, "Whether a default route leads over it."),
+            .required("running", \.running, "True if it is up and has a carrier."),
+            .required("metered", \.metered, "True if network.metered_interfaces lists it."),
+            .required("default_route", \.defaultRoute, "True if a default route uses it."),
             .required("addresses", \.addresses, "Its addresses with the lengths of their prefixes."),
         ]
     }
@@ -103,9 +103,9 @@ public enum NetworkStatus: RPCMethod {
 
         public static let summary = "The way to a host."
         public static let wireFields: WireFields<Self> = [
-            .required("host", \.host, "What was asked for."),
-            .nullable("exists", \.exists, "Whether there is a route; null for a name."),
-            .optional("source", \.source, "The address this machine would speak from."),
+            .required("host", \.host, "The requested change."),
+            .nullable("exists", \.exists, "True if there is a route; null for a name."),
+            .optional("source", \.source, "Source address of this machine."),
             .optional("interface", \.interface, "The interface that has this address, as far as is known."),
         ]
     }

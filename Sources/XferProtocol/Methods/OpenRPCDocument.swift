@@ -64,7 +64,7 @@ public enum OpenRPCDocument {
         Durable transfers. JSON-RPC 2.0 over a Unix stream socket: one message a line, or HTTP/1.1 POST /rpc; and over a \
         listener on the network, with a token. \
         Parameters are by name; unknown ones are refused. Times are RFC 3339 in UTC, durations seconds, sizes bytes, \
-        rates bytes per second. Clients ignore fields, events and words they do not know.
+        rates bytes per second. Clients ignore unknown fields, events and values.
         """
 
     private static func describe<Method: RPCMethod>(_ method: Method.Type, in schemas: inout WireSchemas) -> JSONValue {

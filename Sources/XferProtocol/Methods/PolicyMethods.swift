@@ -83,7 +83,7 @@ public enum PolicyGet: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which policy."
+        public static let summary = "The policy."
         public static let wireFields: WireFields<Self> = [.required("name", \.name, "The policy's name.")]
     }
 
@@ -106,8 +106,8 @@ public enum PolicySet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Writes a trust policy, replacing the one of that name. Connections judged by the earlier version are given up; "
-        + "what runs over them stops at its next safe point and is judged anew."
+        "Writes a trust policy, replacing the one of that name. Connections judged by the earlier version are closed; "
+        + "tasks that use them stop at the next safe point and are judged again."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -138,14 +138,14 @@ public enum PolicySet: RPCMethod {
         public init() {}
         public init(policy: PolicyInput) { self.policy = policy }
 
-        public static let summary = "The policy as it is to be."
+        public static let summary = "The new policy."
         public static let wireFields: WireFields<Self> = [
-            .required("policy", \.policy, "The whole policy: what it does not say has its default.")
+            .required("policy", \.policy, "The whole policy: fields left unset have their defaults.")
         ]
     }
 }
 
-/// `policy.remove`: forgets a trust policy.
+/// `policy.remove`: removes a trust policy.
 public enum PolicyRemove: RPCMethod {
     public typealias Params = PolicyGet.Params
     public typealias Result = Done
@@ -154,8 +154,8 @@ public enum PolicyRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets a trust policy: its hosts are judged by the next less specific one. Refused with in_use while an "
-        + "unfinished task names it."
+        "Removes a trust policy: its hosts are judged by the next less specific one. Refused with in_use while an "
+        + "unfinished task refers to it."
     public static let errors: [ErrorCode] = [.notFound, .conflict, .storageUnavailable]
     public static let examples = [MethodExample("by name", params: ["name": "mirror"], result: [:])]
 }
@@ -168,7 +168,7 @@ public enum PolicyTest: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shakes hands with a URL's server and says how it is judged by the policies a task would be held to; asks for "
+        "Performs a handshake with a URL's server and returns its judgement by the policies that apply to a task; requests "
         + "nothing."
     public static let errors: [ErrorCode] = [.notFound, .rejectedByPolicy]
     public static let examples = [
@@ -203,7 +203,7 @@ public enum PolicyTest: RPCMethod {
             self.policy = policy
         }
 
-        public static let summary = "Which server, and a policy a task would name."
+        public static let summary = "The server, and a task's policy."
         public static let wireFields: WireFields<Self> = [
             .required("url", \.url, "An absolute https URL.", .length(1...TaskLimits.urlLength)),
             .optional("policy", \.policy, "A policy that has to accept besides the host's."),
@@ -219,7 +219,7 @@ public enum PolicyPin: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shows a server's certificates after the ordinary check. A client that pins what it shows trusts the network once."
+        "Shows a server's certificates after the ordinary check. A client that pins these certificates trusts the network once."
     public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(
@@ -253,7 +253,7 @@ public enum PolicyPin: RPCMethod {
             self.port = port
         }
 
-        public static let summary = "Which server."
+        public static let summary = "The server."
         public static let wireFields: WireFields<Self> = [
             .required("host", \.host, "A host name or an IP address.", .length(1...253)),
             .defaulted("port", \.port, "Its port.", .range(1...65_535)),

@@ -65,7 +65,7 @@ public enum ProfileGet: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which profile."
+        public static let summary = "The profile."
         public static let wireFields: WireFields<Self> = [.required("name", \.name, "The profile's name.")]
     }
 
@@ -88,7 +88,7 @@ public enum ProfileSet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Writes a profile, replacing the one of that name. Tasks that exist keep what they took over from it; only its "
+        "Writes a profile, replacing the one of that name. Existing tasks keep the values that they got from it; only its "
         + "credential, client certificate and cookies are looked up by its name at every attempt."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable]
     public static let examples = [
@@ -115,14 +115,14 @@ public enum ProfileSet: RPCMethod {
         public init() {}
         public init(profile: ProfileInput) { self.profile = profile }
 
-        public static let summary = "The profile as it is to be."
+        public static let summary = "The new profile."
         public static let wireFields: WireFields<Self> = [
-            .required("profile", \.profile, "The whole profile: what it does not say has no default here.")
+            .required("profile", \.profile, "The whole profile: fields left unset have no default here.")
         ]
     }
 }
 
-/// `profile.remove`: forgets a profile.
+/// `profile.remove`: removes a profile.
 public enum ProfileRemove: RPCMethod {
     public typealias Params = ProfileGet.Params
     public typealias Result = Done
@@ -131,7 +131,7 @@ public enum ProfileRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets a profile and its cookies. Tasks that took over from it go on, unless they use its credential: their "
+        "Removes a profile and its cookies. Tasks that use its defaults continue, unless they use its credential: their "
         + "next attempt fails with credential_missing."
     public static let errors: [ErrorCode] = [.notFound, .conflict, .storageUnavailable]
     public static let examples = [MethodExample("by name", params: ["name": "api"], result: [:])]

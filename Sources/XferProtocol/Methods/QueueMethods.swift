@@ -40,12 +40,12 @@ public enum QueueStats: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The queue as it is now."
+        public static let summary = "Present state of the queue."
         public static let wireFields: WireFields<Self> = [
             .required("counts", \.counts, "Tasks by state."),
             .required("rates", \.rates, "Bytes per second over all running tasks."),
-            .required("paused", \.paused, "Whether the queue holds back starts."),
-            .required("limits", \.limits, "The limits that hold now."),
+            .required("paused", \.paused, "True if the queue is paused."),
+            .required("limits", \.limits, "The limits in force."),
         ]
     }
 
@@ -67,13 +67,13 @@ public enum QueueStats: RPCMethod {
     }
 }
 
-/// `queue.pause`: holds back starts.
+/// `queue.pause`: pauses the queue.
 public enum QueuePause: RPCMethod {
     public static let name = "queue.pause"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Holds back starts until queue.resume, over restarts too; what runs goes on unless running is true."
+        "Pauses the queue until queue.resume, also over restarts; running transfers continue unless running is true."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("with what runs", params: ["running": true], result: ["paused": true])
@@ -85,9 +85,9 @@ public enum QueuePause: RPCMethod {
         public init() {}
         public init(running: Bool) { self.running = running }
 
-        public static let summary = "How far to pause."
+        public static let summary = "Extent of the pause."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("running", \.running, "Whether to pause running tasks as well.")
+            .defaulted("running", \.running, "True to pause running tasks as well.")
         ]
     }
 
@@ -97,14 +97,14 @@ public enum QueuePause: RPCMethod {
         public init() {}
         public init(paused: Bool) { self.paused = paused }
 
-        public static let summary = "Whether the queue holds back starts."
+        public static let summary = "True if the queue is paused."
         public static let wireFields: WireFields<Self> = [
-            .required("paused", \.paused, "Whether the queue holds back starts.")
+            .required("paused", \.paused, "True if the queue is paused.")
         ]
     }
 }
 
-/// `queue.resume`: lets tasks start again.
+/// `queue.resume`: resumes the queue.
 public enum QueueResume: RPCMethod {
     public typealias Result = QueuePause.Result
 
@@ -112,10 +112,10 @@ public enum QueueResume: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Lets tasks start again. Tasks that are paused themselves stay so; with now, waiting ones try at once."
+        "Resumes the queue. Tasks that are paused themselves stay paused; with now, waiting ones start at once."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("go on", params: [:], result: ["paused": false]),
+        MethodExample("continue", params: [:], result: ["paused": false]),
         MethodExample("and lift every wait", params: ["now": true], result: ["paused": false]),
     ]
 
@@ -125,11 +125,11 @@ public enum QueueResume: RPCMethod {
         public init() {}
         public init(now: Bool) { self.now = now }
 
-        public static let summary = "What to lift beside the pause."
+        public static let summary = "Waits to end besides the pause."
         public static let wireFields: WireFields<Self> = [
             .defaulted(
                 "now", \.now,
-                "Whether waiting tasks try now and hosts are asked before their cooldowns end. Tasks that wait for their "
+                "True to let waiting tasks start now and to end the cooldowns of hosts. Tasks that wait for their "
                     + "own conditions (schedule, dependency, lease) and suspects keep waiting.")
         ]
     }
@@ -175,7 +175,7 @@ public enum QueueSetLimits: RPCMethod {
             .patch(
                 "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.",
                 .range(GroupLimits.activeRange)),
-            .patch("order", \.order, "Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo)."),
+            .patch("order", \.order, "Order of a host's tasks: oldest first (fifo) or newest first (lifo)."),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that all transfers may receive together; 0 is unlimited. Beats the timetable, too.",
@@ -202,7 +202,7 @@ public enum QueueSetLimits: RPCMethod {
         public init() {}
         public init(limits: QueueLimits) { self.limits = limits }
 
-        public static let summary = "The limits that hold now."
-        public static let wireFields: WireFields<Self> = [.required("limits", \.limits, "The limits that hold now.")]
+        public static let summary = "The limits in force."
+        public static let wireFields: WireFields<Self> = [.required("limits", \.limits, "The limits in force.")]
     }
 }

@@ -59,9 +59,9 @@ public enum MethodScope: String, Sendable, CaseIterable {
     case read
     /// The method adds tasks of the token's user.
     case add
-    /// The method changes what belongs to the token's user.
+    /// The method changes objects of the token's user.
     case own
-    /// The method returns or changes what belongs to the service.
+    /// The method returns or changes data of the service.
     case operate
 }
 

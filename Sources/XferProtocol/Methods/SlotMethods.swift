@@ -28,7 +28,7 @@ public enum SlotGet: RPCMethod {
         public init() {}
         public init(slot: String) { self.slot = slot }
 
-        public static let summary = "Which slot."
+        public static let summary = "The slot."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "slot", \.slot, "The slot's name; every owner has slots of its own.",
@@ -59,11 +59,11 @@ public enum SlotDetach: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Takes the task out of a slot of the caller's; the task goes on, and nothing that joins the slot later ends it."
+        "Removes the task from a slot of the caller's; the task continues, and a later task of the slot does not cancel it."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
-            "it goes on", params: ["slot": "avatar"],
+            "it continues", params: ["slot": "avatar"],
             result: ["task": ["id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png"]])
     ]
 }

@@ -54,13 +54,13 @@ public enum StrictTransportList: RPCMethod {
     }
 }
 
-/// `hsts.clear`: forgets hosts.
+/// `hsts.clear`: removes hosts.
 public enum StrictTransportClear: RPCMethod {
     public static let name = "hsts.clear"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets hosts that have demanded https, until they do so again: their http URLs are requested as they are."
+        "Removes hosts that have demanded https, until they demand it again: their http URLs are requested unchanged."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("one host", params: ["hosts": ["example.org"]], result: ["removed": ["example.org"]])
@@ -72,7 +72,7 @@ public enum StrictTransportClear: RPCMethod {
         public init() {}
         public init(hosts: [String]?) { self.hosts = hosts }
 
-        public static let summary = "Hosts to forget."
+        public static let summary = "Hosts to remove."
         public static let wireFields: WireFields<Self> = [
             .optional("hosts", \.hosts, "Their names; default is all.", .count(1...1000))
         ]
@@ -84,7 +84,7 @@ public enum StrictTransportClear: RPCMethod {
         public init() {}
         public init(removed: [String]) { self.removed = removed }
 
-        public static let summary = "The forgotten hosts."
+        public static let summary = "The removed hosts."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "The names of hosts that were known.")
         ]

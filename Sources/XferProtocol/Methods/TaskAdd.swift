@@ -9,7 +9,7 @@ public enum TaskAdd: RPCMethod {
     public static let isBrief = true
     public static let summary =
         "Adds one task (its fields are the parameters), or up to 10,000 in one transaction (tasks). "
-        + "When it answers, they are durable."
+        + "When it returns, they are durable."
     public static let errors: [ErrorCode] = [
         .rejectedByPolicy, .conflict, .limitExceeded, .storageUnavailable, .shuttingDown,
     ]
@@ -46,7 +46,7 @@ public enum TaskAdd: RPCMethod {
     }
 
     fileprivate static let seqSummary =
-        "The events of what was added come after this number: events.subscribe with this since misses none."
+        "The events of the added tasks have greater numbers: events.subscribe with this since misses none."
 
     /// The answer for one task.
     public struct One: WireRecord, Hashable {

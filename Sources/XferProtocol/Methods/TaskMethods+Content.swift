@@ -7,10 +7,10 @@ public enum TaskRead: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
+        "A range of a task's bytes: for a download that has not ended, the bytes committed so far; for a staged one, its file; "
         + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
         + "of data tasks and uploads the response that is kept, of a running data task what has arrived. "
-        + "Pages of different version are of different files: begin anew then."
+        + "Pages with different versions belong to different files: then begin again."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
@@ -22,7 +22,7 @@ public enum TaskRead: RPCMethod {
             ])
     ]
 
-    /// Most bytes of one answer.
+    /// The highest number of bytes of one answer.
     public static let largestPage = TaskResult.largestPage
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -38,7 +38,7 @@ public enum TaskRead: RPCMethod {
             self.length = length
         }
 
-        public static let summary = "Which task's bytes, and which stretch of them."
+        public static let summary = "The task, and the range of its bytes."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
@@ -69,16 +69,16 @@ public enum TaskRead: RPCMethod {
             self.version = version
         }
 
-        /// The bytes; nil when `data` is not what `encoding` says.
+        /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { TaskResult.Encoding.decode(data, encoding) }
 
         public static let summary = "A stretch of a task's bytes."
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
-                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+                "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
             .required("offset", \.offset, "Offset of the first."),
-            .required("eof", \.eof, "Whether nothing follows, now or later."),
+            .required("eof", \.eof, "True if no bytes follow, now or later."),
             .required("length", \.length, "Bytes that can be read now."),
             .required("state", \.state, "The state the task is in."),
             .optional(
@@ -88,13 +88,13 @@ public enum TaskRead: RPCMethod {
     }
 }
 
-/// `task.result`: what a server answered to a `data` or `upload` task.
+/// `task.result`: a server's answer to a `data` or `upload` task.
 public enum TaskResult: RPCMethod {
     public static let name = "task.result"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A stretch of the response a data or upload task kept, and the object that was made of it. "
+        "A range of the stored response of a data or upload task, and the parsed object. "
         + "Kept 7 days, also beside the error of a task that failed for its status, type or content."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
@@ -112,7 +112,7 @@ public enum TaskResult: RPCMethod {
             ]),
     ]
 
-    /// Most bytes of one answer.
+    /// The highest number of bytes of one answer.
     public static let largestPage: Int64 = 1 << 20
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -128,7 +128,7 @@ public enum TaskResult: RPCMethod {
             self.length = length
         }
 
-        public static let summary = "Which task's response, and which stretch of it."
+        public static let summary = "The task, and the range of its response."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
@@ -189,19 +189,19 @@ public enum TaskResult: RPCMethod {
             self.object = object
         }
 
-        /// The bytes; nil when `data` is not what `encoding` says.
+        /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { Encoding.decode(data, encoding) }
 
         public static let summary = "A stretch of a response."
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
-                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+                "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
             .required("offset", \.offset, "Offset of the first."),
-            .required("eof", \.eof, "Whether nothing follows."),
+            .required("eof", \.eof, "True if no bytes follow."),
             .required("length", \.length, "Bytes of the whole response."),
             .optional(
-                "object", \.object, "What `parse` made of the whole response; only with offset 0. null is an object."),
+                "object", \.object, "Result of `parse` for the whole response; only with offset 0. null is a valid result."),
         ]
     }
 }

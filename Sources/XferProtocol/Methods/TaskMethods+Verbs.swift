@@ -16,7 +16,7 @@ extension MethodExample {
     ]
 }
 
-/// `task.pause`: holds tasks back.
+/// `task.pause`: pauses tasks.
 public enum TaskPause: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -39,7 +39,7 @@ public enum TaskResume: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues paused tasks again; waiting ones try now, unless they wait for their own conditions (schedule, dependency, lease)."
+        "Queues paused tasks again; waiting ones start now, unless they wait for their own conditions (schedule, dependency, lease)."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -58,7 +58,7 @@ public enum TaskCancel: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.retry`: tries failed tasks again.
+/// `task.retry`: retries failed tasks.
 public enum TaskRetry: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -67,13 +67,13 @@ public enum TaskRetry: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; cancelled ones from "
+        "Queues failed tasks again as the same tasks, with the bytes they kept and a new count of attempts; cancelled ones from "
         + "their first byte, by a filter only if it names their state; suspects, too."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
 
-/// `task.remove`: forgets ended tasks.
+/// `task.remove`: removes ended tasks.
 public enum TaskRemove: RPCMethod {
     public typealias Result = SelectionResult
 
@@ -81,8 +81,8 @@ public enum TaskRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
-        + "with their owners' rights; a file that is another one by now is kept and listed. Tasks whose files cannot be "
+        "Removes terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
+        + "with their owners' rights; a file that was replaced since is kept and listed. Tasks whose files cannot be "
         + "deleted stay."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable]
     public static let examples =
@@ -108,12 +108,12 @@ public enum TaskRemove: RPCMethod {
             self.files = files ? true : nil
         }
 
-        public static let summary = "Which tasks: ids or a filter."
+        public static let summary = "The tasks: ids or a filter."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
-            .optional("files", \.files, "Whether the files that they published are deleted; default false."),
+            .optional("files", \.files, "True to delete the files that they published; default false."),
             .optional("background", \.background, TaskSelection.backgroundText),
         ]
 
@@ -127,7 +127,7 @@ public enum TaskRemove: RPCMethod {
     }
 }
 
-/// `task.commit`: publishes what is staged.
+/// `task.commit`: publishes staged files.
 public enum TaskCommit: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -136,9 +136,9 @@ public enum TaskCommit: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Publishes staged downloads (finalize manual) under their final names. All ids are looked at before the first file "
+        "Publishes staged downloads (finalize manual) under their final names. All ids are checked before the first file "
         + "gets its name; one that cannot be published, because its name is taken, the disk is full or its bytes were "
-        + "touched, stays staged, and the answer is a conflict whose reason is one of a failed task's. Committing a "
+        + "changed, stays staged, and the answer is a conflict with one of the reasons of failed tasks. Committing a "
         + "completed task changes nothing."
     public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
@@ -183,10 +183,10 @@ public enum TaskMove: RPCMethod {
             self.target = target
         }
 
-        public static let summary = "Which tasks, and where to."
+        public static let summary = "The tasks, and their new place."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
-            .required("to", \.to, "Where to."),
+            .required("to", \.to, "The new place."),
             .optional("target", \.target, "The task to stand before or after."),
         ]
 

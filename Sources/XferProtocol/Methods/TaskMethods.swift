@@ -32,6 +32,7 @@ public enum TaskGet: RPCMethod {
     public struct Params: WireInput, WireParams, Hashable {
         public var id = TaskID(0)
         public var fields: TaskColumns?
+        public var secrets: Bool?
 
         public init() {}
 
@@ -40,10 +41,14 @@ public enum TaskGet: RPCMethod {
             self.fields = fields
         }
 
-        public static let summary = "Which task."
+        public static let summary = "The task."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .optional("fields", \.fields, "Fields to give; default all."),
+            .optional(
+                "secrets", \.secrets,
+                "Give url, urls and headers with their secrets: to the task's owner alone, over the Unix socket. Logins "
+                    + "stay masked."),
         ]
     }
 
@@ -91,9 +96,9 @@ public enum TaskList: RPCMethod {
 
     /// The order of the list.
     public enum Order: String, WireEnum {
-        /// By id, oldest first.
+        /// Ascending by id, the oldest first.
         case ascending = "asc"
-        /// By id, newest first.
+        /// Descending by id, the newest first.
         case descending = "desc"
         /// Queued tasks alone, by priority, then lane by lane in the order of their turns, each in its own order.
         case queue
@@ -108,9 +113,9 @@ public enum TaskList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Which tasks, and how many at once."
+        public static let summary = "The tasks, and the size of a page."
         public static let wireFields: WireFields<Self> = [
-            .optional("filter", \.filter, "Which tasks; default all that the caller may see."),
+            .optional("filter", \.filter, "The tasks; default all that the caller may see."),
             .optional("fields", \.fields, "Fields to give; default all but response_headers."),
             .defaulted(
                 "order", \.order,
@@ -152,7 +157,7 @@ public enum TaskList: RPCMethod {
         public static let summary = "One page of tasks."
         public static let wireFields: WireFields<Self> = [
             .required("tasks", \.tasks, "The tasks."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
             .optional(
                 "unreadable", \.unreadable,
                 "Tasks of this page that are left out because their rows are damaged; xferd --recover mends the database."
@@ -248,7 +253,7 @@ public enum TaskWait: RPCMethod {
         public static let summary = "The tasks as they are now."
         public static let wireFields: WireFields<Self> = [
             .required("tasks", \.tasks, "The tasks, in the order of ids; as many as 1 MiB takes."),
-            .required("timed_out", \.timedOut, "Whether the timeout ended the waiting."),
+            .required("timed_out", \.timedOut, "True if the timeout ended the waiting."),
             .optional("open", \.open, "Tasks that have not ended, after a timeout or with any; 10,000 at most."),
             .optional(
                 "open_count", \.openCount, "The number of tasks that have not ended, if open has not all of them."),
@@ -291,7 +296,7 @@ public enum TaskUpdate: RPCMethod {
             self.changes = changes
         }
 
-        public static let summary = "Which task, and what to change."
+        public static let summary = "The task, and the changes."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .required("changes", \.changes, "The fields to change."),
@@ -307,7 +312,7 @@ public enum TaskSetSource: RPCMethod {
     public static let summary =
         "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. What is "
         + "kept is continued only if the server shows that it is the same version. A task that waits because of its "
-        + "former URL, or has failed, goes on at once."
+        + "former URL, or has failed, continues at once."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .rejectedByPolicy, .storageUnavailable]
 
     public static let examples = [
@@ -331,7 +336,7 @@ public enum TaskSetSource: RPCMethod {
             self.url = url
         }
 
-        public static let summary = "Which task, and its new URL."
+        public static let summary = "The task, and its new URL."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .required("url", \.url, "An absolute http or https URL.", .length(1...TaskLimits.urlLength)),

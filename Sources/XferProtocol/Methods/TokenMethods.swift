@@ -55,15 +55,15 @@ public enum TokenAdd: RPCMethod {
             self.expiresAt = expiresAt
         }
 
-        public static let summary = "The token as it is to be."
+        public static let summary = "The new token."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "name", \.name, "By which it is listed and revoked, unique.", .length(1...64), .visible,
                 example: "phone"),
             .optional(
-                "user", \.user, "Whom it calls for: a user's name, or a decimal uid; default is the caller.",
+                "user", \.user, "User the token acts for: a name or a decimal uid; default is the caller.",
                 .length(1...256), .visible, example: "ada"),
-            .required("scope", \.scope, "What it allows within the rights of its user."),
+            .required("scope", \.scope, "Rights of the token, within the rights of its user."),
             .optional("expires_at", \.expiresAt, "It is refused from then on; default is never."),
             .optional(
                 "dir", \.directory,
@@ -85,7 +85,7 @@ public enum TokenAdd: RPCMethod {
 
         public static let summary = "The new token."
         public static let wireFields: WireFields<Self> = [
-            .required("token", \.token, "As token.list shows it."),
+            .required("token", \.token, "Id in the answer of token.list."),
             .required("secret", \.secret, "The token itself, for Authorization: Bearer. It cannot be shown again."),
         ]
     }
@@ -148,7 +148,7 @@ public enum TokenRevoke: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which token."
+        public static let summary = "The token."
         public static let wireFields: WireFields<Self> = [
             .required("name", \.name, "Its name.", .length(1...64), example: "phone")
         ]
@@ -179,8 +179,8 @@ public struct TokenRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required("user", \.user, "The uid of the user it calls for."),
-        .required("scope", \.scope, "What it allows within the rights of its user."),
-        .required("created_at", \.createdAt, "When it was added."),
+        .required("scope", \.scope, "Rights of the token, within the rights of its user."),
+        .required("created_at", \.createdAt, "Time of the add."),
         .optional("expires_at", \.expiresAt, "It is refused from then on; absent is never."),
         .optional("dir", \.directory, "The directory beneath which its tasks write; absent is download.dir."),
     ]

@@ -50,7 +50,7 @@ public enum WebhookList: RPCMethod {
     }
 }
 
-/// A receiver of events, and how its deliveries stand.
+/// A receiver of events, and the state of its deliveries.
 public struct WebhookRecord: WireRecord, Hashable {
     public var name = ""
     public var url = ""
@@ -81,18 +81,18 @@ public struct WebhookRecord: WireRecord, Hashable {
     public static let summary = "A receiver of events, and how its deliveries stand."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
-        .required("url", \.url, "Where events are sent; secrets in it are ***."),
-        .required("events", \.events, "The types that are sent; none: only the ends of tasks that name it."),
-        .optional("filter", \.filter, "Which events of these types are sent; owners are uids."),
-        .required("signed", \.signed, "Whether deliveries have a signature."),
-        .required("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+        .required("url", \.url, "URL to which events are sent; secrets in it are ***."),
+        .required("events", \.events, "The types that are sent; none: only the ends of tasks that refer to it."),
+        .optional("filter", \.filter, "Conditions for events of these types; owners are uids."),
+        .required("signed", \.signed, "True if deliveries are signed."),
+        .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
         .required("pending", \.pending, "Deliveries that are still to be accepted."),
-        .required("failed", \.failed, "Deliveries that were given up in the last 7 days."),
-        .optional("last_delivered_at", \.lastDeliveredAt, "When the receiver accepted a delivery last."),
-        .optional("last_failed_at", \.lastFailedAt, "When a try failed last."),
-        .optional("last_failure", \.lastFailure, "Why; holds no secrets."),
+        .required("failed", \.failed, "Deliveries that failed finally in the last 7 days."),
+        .optional("last_delivered_at", \.lastDeliveredAt, "Time at which the receiver last accepted a delivery."),
+        .optional("last_failed_at", \.lastFailedAt, "Time of the last failed attempt."),
+        .optional("last_failure", \.lastFailure, "Reason of the failure, without secrets."),
         .optional(
-            "paused_until", \.pausedUntil, "While the receiver accepts nothing: when the next delivery is tried."),
+            "paused_until", \.pausedUntil, "While the receiver accepts nothing: time of the next attempt."),
     ]
 }
 
@@ -103,7 +103,7 @@ public enum WebhookTest: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers what became "
-        + "of it. It is tried once, and nothing is kept of it."
+        + "of it. It is sent once, and nothing of it is stored."
     public static let examples = [
         MethodExample(
             "accepted", params: ["name": "deploy"], result: ["accepted": true, "status": 204, "duration": 0.12]),
@@ -121,7 +121,7 @@ public enum WebhookTest: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which webhook."
+        public static let summary = "The webhook."
         public static let wireFields: WireFields<Self> = [
             .required("name", \.name, "Its name.", .length(1...64), example: "deploy")
         ]
@@ -142,12 +142,12 @@ public enum WebhookTest: RPCMethod {
             self.failure = failure
         }
 
-        public static let summary = "What became of the test."
+        public static let summary = "Result of the test."
         public static let wireFields: WireFields<Self> = [
-            .required("accepted", \.accepted, "Whether the receiver accepted it: a status from 200 to 299."),
+            .required("accepted", \.accepted, "True if the receiver accepted it: a status from 200 to 299."),
             .optional("status", \.status, "The status that was answered."),
             .required("duration", \.duration, "Seconds it took."),
-            .optional("failure", \.failure, "Why it was not accepted; holds no secrets."),
+            .optional("failure", \.failure, "Reason why it was not accepted, without secrets."),
         ]
     }
 }

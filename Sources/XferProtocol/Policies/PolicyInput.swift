@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// A trust policy going in: what `policy.set` takes.
+/// The trust policy in a call of `policy.set`.
 public struct PolicyInput: WireInput, Hashable {
     public var name = ""
     public var mode = TrustPolicy.Mode.none
@@ -17,13 +17,13 @@ public struct PolicyInput: WireInput, Hashable {
 
     public init() {}
 
-    public static let summary = "How the certificates of some hosts' servers are judged."
+    public static let summary = "Rule for judging the certificates of some hosts' servers."
     public static let wireFields: WireFields<Self> = [
         .required(
             "name", \.name, "Lower-case letters, digits, -, _ and .; default is the one for hosts without another.",
             .length(1...64), example: "mirror"),
         .defaulted(
-            "mode", \.mode, "What a server has to show: none (the ordinary check), public_key or certificate."),
+            "mode", \.mode, "Requirement for a server: none (the ordinary check), public_key or certificate."),
         .defaulted(
             "pins", \.pins,
             "Each sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one that matches suffices.",
@@ -35,13 +35,13 @@ public struct PolicyInput: WireInput, Hashable {
         .defaulted(
             "allow_invalid_certificates", \.allowInvalidCertificates,
             "Accept chains that do not lead to an authority of the system."),
-        .defaulted("validates_domain_name", \.validatesDomainName, "The leaf has to name the host."),
+        .defaulted("validates_domain_name", \.validatesDomainName, "The leaf has to be valid for the host."),
         .defaulted(
             "report_only", \.reportOnly,
             "Report with policy.violation what would be refused; decide as if this policy did not exist."),
         .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check, and says so."),
         .defaulted("min_tls", \.minTLS, "Lowest TLS version of a connection."),
-        .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+        .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .defaulted(
             "require_stapled_ocsp", \.requireStapledOCSP,
             "Refuse a server that does not staple an OCSP response by which its certificate is not revoked."),

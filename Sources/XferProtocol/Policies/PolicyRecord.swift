@@ -35,25 +35,25 @@ public struct PolicyRecord: WireRecord, Hashable {
         requireStapledOCSP = policy.requiresStapledOCSP ? true : nil
     }
 
-    public static let summary = "How the certificates of some hosts' servers are judged."
+    public static let summary = "Rule for judging the certificates of some hosts' servers."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "The policy's name."),
         .required("version", \.version, "Another one after every change, never reused; 0 for the built-in default."),
-        .required("origin", \.origin, "Who wrote it; those of the configuration are changed there."),
-        .required("mode", \.mode, "What a server has to show."),
+        .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
+        .required("mode", \.mode, "Requirement for a server."),
         .required("pins", \.pins, "One that matches suffices."),
         .required("hosts", \.hosts, "Host patterns; none for the default policy."),
         .required(
             "allow_invalid_certificates", \.allowInvalidCertificates,
-            "Whether chains are accepted that do not lead to an authority of the system."),
-        .required("validates_domain_name", \.validatesDomainName, "Whether the leaf has to name the host."),
-        .required("report_only", \.reportOnly, "Whether it only tells what it would have refused."),
+            "True if chains are accepted that do not lead to an authority of the system."),
+        .required("validates_domain_name", \.validatesDomainName, "True if the leaf has to be valid for the host."),
+        .required("report_only", \.reportOnly, "True if it only reports what it would have refused."),
         .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check."),
         .required("min_tls", \.minTLS, "Lowest TLS version of a connection."),
-        .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+        .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .optional(
             "require_stapled_ocsp", \.requireStapledOCSP,
-            "Whether a server has to staple an OCSP response by which its certificate is not revoked; default false."),
+            "True if a server has to staple an OCSP response that shows that its certificate is not revoked; default false."),
     ]
 }
 
@@ -79,10 +79,10 @@ public struct PinRecord: WireRecord, Hashable {
         if case .certificate(let certificate) = pin { notAfter = certificate.notAfter }
     }
 
-    public static let summary = "What a server's chain is compared with."
+    public static let summary = "Pin with which a server's chain is compared."
     public static let wireFields: WireFields<Self> = [
-        .required("pin", \.pin, "As policy.set takes it: sha256/BASE64, or a certificate in PEM."),
+        .required("pin", \.pin, "The form of policy.set: sha256/BASE64, or a certificate in PEM."),
         .required("key", \.key, "The pin of its key: sha256/BASE64."),
-        .optional("not_after", \.notAfter, "When a pinned certificate expires."),
+        .optional("not_after", \.notAfter, "Expiry of a pinned certificate."),
     ]
 }

@@ -14,22 +14,22 @@ public struct ServerReportRecord: WireRecord, Hashable {
 
     public init() {}
 
-    public static let summary = "What a server showed in one TLS handshake, and what the policies say to it."
+    public static let summary = "Data that a server sent in one TLS handshake, and the policies' judgement of it."
     public static let wireFields: WireFields<Self> = [
-        .required("host", \.host, "The host that was asked."),
-        .required("port", \.port, "The port that was asked."),
-        .required("verdict", \.verdict, "What a task would meet."),
+        .required("host", \.host, "Host of the server."),
+        .required("port", \.port, "Port of the server."),
+        .required("verdict", \.verdict, "Result for a task."),
         .optional("error", \.error, "Why the server could not be judged."),
         .optional("tls_version", \.tlsVersion, "The protocol of a successful handshake.", example: "TLSv1.3"),
         .required("chain", \.chain, "The certificates, leaf first, as the server sent them."),
-        .required("stages", \.stages, "Each thing that is looked at by itself."),
+        .required("stages", \.stages, "Result of each check by itself."),
         .required("policies", \.policies, "Each policy by itself; all have to accept."),
     ]
 
     public enum ServerVerdict: String, WireEnum {
         case accepted
         case refused
-        /// No handshake came about.
+        /// No handshake took place.
         case unreachable
     }
 }
@@ -49,11 +49,11 @@ public struct ServerCertificateRecord: WireRecord, Hashable {
 
     public static let summary = "A certificate that a server sent."
     public static let wireFields: WireFields<Self> = [
-        .required("subject", \.subject, "Whom it is for."),
-        .required("issuer", \.issuer, "Who signed it."),
+        .required("subject", \.subject, "Subject of the certificate."),
+        .required("issuer", \.issuer, "Issuer of the certificate."),
         .required("names", \.names, "The host names and addresses in it."),
-        .required("not_before", \.notBefore, "When its validity begins."),
-        .required("not_after", \.notAfter, "When its validity ends."),
+        .required("not_before", \.notBefore, "Begin of its validity."),
+        .required("not_after", \.notAfter, "End of its validity."),
         .required("pin", \.pin, "The pin of its key: sha256/BASE64."),
         .required("pinned_by", \.pinnedBy, "Names of the policies in question that pin it."),
         .required("pem", \.pem, "The certificate itself."),
@@ -74,11 +74,11 @@ public struct StageRecord: WireRecord, Hashable {
         self.detail = detail
     }
 
-    public static let summary = "One thing that is looked at, policies aside."
+    public static let summary = "One check, without the policies."
     public static let wireFields: WireFields<Self> = [
-        .required("stage", \.stage, "What is looked at."),
-        .required("passed", \.passed, "Whether it is as an ordinary check, or the pins, would have it."),
-        .required("detail", \.detail, "What was found."),
+        .required("stage", \.stage, "Name of the check."),
+        .required("passed", \.passed, "Result of the check: by the ordinary rules, or by the pins."),
+        .required("detail", \.detail, "Details of the result."),
     ]
 }
 
@@ -109,17 +109,17 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         self.expired = expired
     }
 
-    public static let summary = "What one policy says by itself."
+    public static let summary = "Judgement of one policy by itself."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "The policy's name."),
         .required("version", \.version, "Its version."),
-        .required("accepted", \.accepted, "Whether it accepts."),
+        .required("accepted", \.accepted, "True if it accepts the server."),
         .optional(
             "reason", \.reason, "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."),
-        .optional("problem", \.problem, "What is wrong."),
+        .optional("problem", \.problem, "Description of the failure."),
         .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
-        .required("report_only", \.reportOnly, "Whether something is wrong that it only reports."),
-        .required("expired", \.expired, "Whether it has expired and is the ordinary check."),
+        .required("report_only", \.reportOnly, "True if it found a failure that it only reports."),
+        .required("expired", \.expired, "True if it has expired and is the ordinary check."),
     ]
 }
 
@@ -137,7 +137,7 @@ public struct ShownCertificateRecord: WireRecord, Hashable {
 
     public static let summary = "A certificate that a server showed."
     public static let wireFields: WireFields<Self> = [
-        .required("subject", \.subject, "Whom it names."),
+        .required("subject", \.subject, "Names in the certificate."),
         .required("pin", \.pin, "The pin of its key: sha256/BASE64."),
     ]
 }

@@ -20,7 +20,7 @@ public struct ProfileInput: WireInput, Hashable {
     public init() {}
     public init(name: String) { self.name = name }
 
-    public static let summary = "Defaults for the requests of the tasks that name it."
+    public static let summary = "Defaults for the requests of the tasks that refer to it."
     public static let wireFields = WireFields<Self>(
         sections: [
             .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),
@@ -41,13 +41,13 @@ public struct ProfileInput: WireInput, Hashable {
             .optional(
                 "credential_hook", \.credentialHook,
                 "A hook of the configuration that is run when a server refuses the credential (401), once for all tasks of the "
-                    + "profile. It renews the secret where the credential names it (file); then each task asks once more.",
+                    + "profile. It renews the secret in the credential's file; then each task repeats its request once.",
                 .length(1...64))
         ],
         (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
         [
             .optional(
-                "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true])
+                "cache_key", \.cacheKey, "Parts of URLs that the cache ignores.", example: ["ignore_query": true])
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfile: \.choices),
         [
             .optional(

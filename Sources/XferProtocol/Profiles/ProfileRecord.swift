@@ -36,11 +36,11 @@ public struct ProfileRecord: WireRecord, Hashable {
         maxSendRate = profile.maxSendRate
     }
 
-    public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
+    public static let summary = "Defaults for the requests of the tasks that refer to it; secrets are ***."
     public static let wireFields = WireFields<Self>(
         sections: [
             .required("name", \.name, "The profile's name."),
-            .required("origin", \.origin, "Who wrote it; those of the configuration are changed there."),
+            .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
             .optional("base_url", \.baseURL, "Relative URLs of tasks are resolved against it."),
             .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
             .optional("header_rules", \.headerRules, "Changes to the header fields by host."),
@@ -53,7 +53,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         ],
         (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
         [
-            .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache.")
+            .optional("cache_key", \.cacheKey, "Parts of URLs that the cache ignores.")
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfileRecord: \.choices),
         [
             .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),

@@ -29,17 +29,17 @@ public struct AttemptRecord: WireRecord, Hashable {
         total = seconds(trace.times.total)
     }
 
-    public static let summary = "How the last request of an attempt went."
+    public static let summary = "Connection and times of an attempt's last request."
     public static let wireFields: WireFields<Self> = [
-        .required("began_at", \.beganAt, "When the attempt began."),
+        .required("began_at", \.beganAt, "Begin of the attempt."),
         .optional("address", \.address, "Address of the connection: the server's, or the proxy's."),
         .optional("port", \.port, "Port of the connection."),
         .optional("protocol", \.httpVersion, "Protocol of the response, for example HTTP/2."),
         .optional("reused", \.isReused, "True if the connection had been made for an earlier request."),
-        .optional("name_lookup", \.nameLookup, "When the name was resolved, in seconds from the request's beginning."),
-        .optional("connect", \.connect, "When the connection was made, likewise."),
-        .optional("tls", \.tls, "When the TLS handshake was done, likewise."),
-        .optional("first_byte", \.firstByte, "When the first byte of the response came, likewise."),
-        .optional("total", \.total, "When the request ended, likewise; of a running one, when its response began."),
+        .optional("name_lookup", \.nameLookup, "End of name resolution, in seconds from the request's beginning."),
+        .optional("connect", \.connect, "Time at which the connection was made, likewise."),
+        .optional("tls", \.tls, "End of the TLS handshake, likewise."),
+        .optional("first_byte", \.firstByte, "Arrival of the response's first byte, likewise."),
+        .optional("total", \.total, "End of the request, likewise; for a running one, the begin of its response."),
     ]
 }

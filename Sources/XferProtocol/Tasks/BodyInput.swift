@@ -13,7 +13,7 @@ public struct BodyInput: WireInput, Hashable {
 
     public init() {}
 
-    public static let summary = "What a request sends, in exactly one of these forms."
+    public static let summary = "Content of a request, in exactly one of these forms."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "form", \.form, "A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one.",
@@ -22,8 +22,8 @@ public struct BodyInput: WireInput, Hashable {
             "charset", \.charset,
             "The encoding of the form's text, named in Content-Type unless headers has one; default utf-8."),
         .patch("json", \.json, "Any JSON; Content-Type is application/json unless headers has one."),
-        .optional("raw", \.raw, "Text, sent as UTF-8; headers say what it is."),
-        .optional("base64", \.base64, "Bytes; headers say what they are."),
+        .optional("raw", \.raw, "Text, sent as UTF-8; its type is set in headers."),
+        .optional("base64", \.base64, "Bytes; their type is set in headers."),
         .optional(
             "file", \.file, "Absolute path of a file that is streamed; it must not change before it was sent.",
             .length(1...TaskLimits.pathLength), .absolutePath
@@ -96,7 +96,7 @@ public struct PartInput: WireInput, Hashable {
         )
         .restricted(to: .ownFiles),
         .optional(
-            "filename", \.filename, "The name told to the server; default is a file's own, and none for data.",
+            "filename", \.filename, "File name sent to the server; default is a file's own, and none for data.",
             .length(1...1024), .printable),
         .optional(
             "content_type", \.contentType, "The part's media type.", .length(1...256), .printable,
@@ -146,8 +146,7 @@ extension JSONValue {
 }
 
 extension JSONNumber {
-    /// A whole number without fraction and exponent: 1e3 and 1.0 are what their sender would write as 1000 and 1.
-    /// Others as they were written.
+    /// A whole number without fraction and exponent: 1e3 and 1.0 become 1000 and 1. Other numbers are unchanged.
     fileprivate var plainText: String {
         let whole = value.wire
         return whole.integerValue != nil && JSONNumber(value) == self ? whole.text : text
@@ -168,9 +167,9 @@ public struct BodyRecord: WireRecord, Hashable {
         file = summary.path
     }
 
-    public static let summary = "What is sent, without the bytes themselves."
+    public static let summary = "Description of the content, without the bytes themselves."
     public static let wireFields: WireFields<Self> = [
-        .required("form", \.form, "Whether it is kept with the task, a file, or a form's parts."),
+        .required("form", \.form, "Kind of the content: stored with the task, a file, or a form's parts."),
         .optional("length", \.length, "Bytes; absent for parts."),
         .optional("file", \.file, "The file it is read from."),
     ]

@@ -26,17 +26,17 @@ public struct FailedURLRecord: WireRecord, Hashable {
         expiresAt = entry.failedAt.advanced(by: .seconds(timeToLive))
     }
 
-    public static let summary = "A URL that failed for good and is not asked for again for a while."
+    public static let summary = "A URL that failed permanently and is refused without a request for a while."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the entry."),
+        .required("id", \.id, "Identifies the entry."),
         .required("url", \.url, "The URL; secrets in it are ***."),
         .required("method", \.method, "The request's method."),
-        .required("owner", \.owner, "The uid whose task failed."),
-        .required("task_id", \.taskID, "The task that failed; it may be forgotten since."),
-        .required("error", \.error, "What it failed with."),
-        .required("failed_at", \.failedAt, "When it failed."),
+        .required("owner", \.owner, "The uid of the failed task's owner."),
+        .required("task_id", \.taskID, "The task that failed; it may have been removed since."),
+        .required("error", \.error, "Error of the failure."),
+        .required("failed_at", \.failedAt, "Time of the failure."),
         .required(
-            "expires_at", \.expiresAt, "When it may be asked for again, unless it is removed or succeeds before."),
+            "expires_at", \.expiresAt, "Time from which it may be requested again, unless it is removed or succeeds before."),
     ]
 }
 
@@ -50,7 +50,7 @@ extension FailedURLID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "FailedURLID") { _ in
             [
-                "description": "Names an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

@@ -90,7 +90,7 @@ extension NewTask {
     /// The URLs that follow it, in order of preference.
     public var mirrors: [String] { Array(urls?.dropFirst() ?? []) }
 
-    /// The field that names the directory.
+    /// The field that contains the directory.
     public var directoryField: String { output?.contains("/") == true ? "output" : "dir" }
 
     /// The place of the file.
@@ -103,7 +103,7 @@ extension NewTask {
 }
 
 extension [TaskID] {
-    /// Each once, where it came first.
+    /// The ids without repetitions, in the order of their first occurrences.
     var unrepeated: [TaskID] {
         var seen: Set<TaskID> = []
         return filter { seen.insert($0).inserted }
@@ -111,7 +111,7 @@ extension [TaskID] {
 }
 
 extension JSONValue {
-    /// With the members of all objects in the order of their names.
+    /// The value with the members of all objects in the order of their names.
     var sortingMembers: JSONValue {
         switch self {
         case .object(let object):

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// A task's fields going in: what `task.add` takes. Everything but `url`, or `urls` in its place, may be left out.
+/// A task's fields in a call of `task.add`. Everything but `url`, or `urls` in its place, may be left out.
 public struct NewTask: WireInput, Hashable {
     public var url: String?
     public var urls: [String]?
@@ -47,62 +47,62 @@ public struct NewTask: WireInput, Hashable {
     public init() {}
     public init(url: String) { self.url = url }
 
-    public static let summary = "What to transfer, where to, and how."
+    public static let summary = "A new task: its request, its destination and its options."
 
     public static let wireFields = WireFields<Self>(
         sections: [
             .optional(
                 "url", \.url,
-                "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.",
+                "URL to request: an absolute http or https URL, or one relative to the profile's base_url.",
                 .length(1...TaskLimits.urlLength),
                 example: "https://deb.debian.org/debian/README"),
             .optional(
                 "urls", \.urls,
-                "With GET, of a download or data task, in place of url: mirrors of the same bytes, in order of preference. What "
-                    + "is bound to an origin (credential, client_cert, secret header fields) is the first one's.",
+                "In place of url, for downloads and data tasks with GET: mirrors of the same bytes, in order of preference. Fields that "
+                    + "are bound to an origin (credential, client_cert, secret header fields) apply to the first one.",
                 .count(2...TaskLimits.urls),
                 example: ["https://deb.debian.org/debian/README", "https://ftp.debian.org/debian/README"]),
             .optional(
                 "kind", \.kind,
-                "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
+                "download: the response is written to a file. data: it is stored for task.result. upload: like data, and source, body or parts "
                     + "are sent. Default download."),
             .optional(
                 "method", \.method,
                 "Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE. Default GET; POST "
-                    + "where something is sent, PUT for a plain upload of a file."),
+                    + "if there is a content, PUT for a plain upload of a file."),
             .optional(
                 "headers", \.headers,
                 "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
-                    + "null leaves out one of the profile's.",
+                    + "null removes one of the profile's.",
                 example: ["Accept": "application/octet-stream"]
             )
             .restricted(to: .noProfileSecrets),
             .optional(
                 "params", \.params,
-                "Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
+                "Parameters: for GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
                     + "members are key[member], elements key[], null is a bare key.",
                 example: ["q": "xfer", "page": 2]),
-            .optional("body", \.body, "What the request sends.", example: ["json": ["event": "push"]]),
+            .optional("body", \.body, "Content of the request.", example: ["json": ["event": "push"]]),
             .optional("parts", \.parts, "A multipart form in place of body.", .count(1...1000)),
             .optional(
-                "source", \.source, "Of an upload: absolute path of the file; it must not change before it was sent.",
+                "source", \.source, "For an upload: absolute path of the file; it must not change until it is sent.",
                 .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"
             )
             .restricted(to: .ownFiles),
             .optional(
                 "upload", \.upload,
-                "What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
+                "Protocol of the upload: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
                     + "default plain."),
             .optional(
                 "spool", \.spool,
                 "Copy the files that are sent first, so that they may change afterwards; default false."),
             .optional(
                 "chunk_size", \.chunkSize,
-                "With upload tus: the most bytes of one request, for proxies that bound contents; default upload.chunk_size.",
+                "With upload tus: largest request in bytes, for proxies that limit contents; default upload.chunk_size.",
                 .range(1...ByteCount.greatest)),
             .optional(
                 "creation_with_upload", \.creationWithUpload,
-                "With upload tus: the request that creates the upload brings the first bytes (up to 1 MiB), which saves a "
+                "With upload tus: true to send the first bytes (up to 1 MiB) in the request that creates the upload, which saves a "
                     + "request for small files; default false."),
             .optional(
                 "upload_parts", \.uploadParts,
@@ -111,7 +111,7 @@ public struct NewTask: WireInput, Hashable {
                 .range(1...Int64(clamping: UploadOptions.mostParts))),
             .optional(
                 "output", \.output,
-                "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
+                "The file's name, or a path: relative to dir, or absolute. By default the name comes from the server or the URL.",
                 .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"
             )
             .restricted(to: .ownFiles),
@@ -130,10 +130,10 @@ public struct NewTask: WireInput, Hashable {
             .optional("priority", \.priority, "Strict order of starting; default normal.")
                 .restricted(to: .grantedPriority),
             .optional(
-                "group", \.group, "A group of yours to hold back, limit and select tasks by.",
+                "group", \.group, "A group of yours, with which tasks can be paused, limited and selected.",
                 .length(1...TaskLimits.nameLength), .visible),
             .optional(
-                "label", \.label, "A text for people and a name to select tasks by.",
+                "label", \.label, "A text for people, by which tasks can be selected, too.",
                 .length(1...TaskLimits.labelLength), .visible),
             .optional(
                 "client_key", \.clientKey,
@@ -141,20 +141,20 @@ public struct NewTask: WireInput, Hashable {
                 .length(1...TaskLimits.nameLength), .visible),
             .optional(
                 "owner", \.owner,
-                "For whom it is added, with that user's rights: a user's name, or a decimal uid; default is the caller. All tasks of "
-                    + "a call have the same.",
+                "The user for whom it is added, with that user's rights: a name or a decimal uid; default is the caller. All tasks of "
+                    + "a call have the same owner.",
                 .length(1...256), .visible, example: "ada"
             )
             .restricted(to: .operators),
             .optional(
                 "slot", \.slot,
-                "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
+                "Slot name. Adding a task to a slot cancels the task that occupies it (task.superseded).",
                 .length(1...TaskLimits.nameLength), .visible, example: "avatar"),
         ], TaskFields.completion.fields(ofTask: \.completion),
         [
             .optional(
                 "coalesce", \.coalesce,
-                "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."
+                "True to share one request with tasks that request the same; each gets its own copy. Default true."
             ),
             .optional("paused", \.paused, "Add it paused; default false."),
             .optional(
@@ -166,36 +166,36 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "retry_failed", \.retryFailed,
-                "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
+                "True to try it although its URL failed permanently a while ago; else it fails at once with blocked_url. "
                     + "Default false.")
         ], (TaskFields.rates + TaskFields.extent).fields(ofTask: \.limits),
         [
             .optional(
                 "resume", \.resume,
-                "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
+                "Continuation of kept bytes without a validator: unsafe allows it; default auto does not."),
             .optional(
                 "profile", \.profile,
-                "Whose defaults hold for what is not said here; of the fields that follow, null unsets the profile's.",
+                "Profile that supplies fields left unset here; null in one of the following fields unsets the profile's value.",
                 .length(1...64)),
         ], TaskFields.request.fields(ofTask: \.choices),
         [
             .optional(
                 "parse", \.parse,
-                "Of data and uploads: what task.result makes of the response; the first that succeeds.",
+                "For data and uploads: parsers of the response for task.result; the first that succeeds is used.",
                 .count(0...8)),
             .optional(
-                "strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
+                "strip_nulls", \.stripNulls, "Remove null members of objects from the parsed response; default false."),
         ], TaskFields.access.fields(ofTask: \.access), TaskFields.caching.fields(ofTask: \.choices),
         [
             .patch(
-                "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
+                "cache_key", \.cacheKey, "Key of the URL in the cache: a text, or the parts of the URL to ignore.",
                 example: ["ignore_params": ["token"]])
         ], (TaskFields.conditions + TaskFields.connections).fields(ofTask: \.choices),
         TaskFields.progress.fields(ofTask: \.limits),
         [
             .optional(
                 "policy", \.policy,
-                "A trust policy that has to accept, besides the host's own, every server it matches; it has to match the URL's.",
+                "A trust policy that must accept every matching server, besides the host's own; it has to match the URL's host.",
                 .length(1...64)),
             .optional(
                 "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
@@ -215,9 +215,9 @@ public enum TaskLimits {
     public static let nameLength = 128
     /// Characters of a label.
     public static let labelLength = 256
-    /// Bytes of `meta` as compact JSON.
+    /// The largest `meta` in bytes, as compact JSON.
     public static let metaSize = 16_384
-    /// Bytes per second.
+    /// The highest rate in bytes per second.
     public static let highestRate: Int64 = 1 << 50
     /// Seconds: ten years.
     public static let longestWait: Int64 = 315_360_000
@@ -235,7 +235,7 @@ extension WireLimit {
 
     static let absolutePath = WireLimit.form("^/", expected: "an absolute path") { $0.hasPrefix("/") }
 
-    /// A path whose last part can name a file.
+    /// A path whose last part can be the name of a file.
     static let fileName = WireLimit.form(
         "(^|/)(?!\\.{1,2}$)[^/]{1,255}$", expected: "a file's name of 1 to 255 bytes, or the path of a file"
     ) { path in

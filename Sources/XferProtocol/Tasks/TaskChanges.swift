@@ -86,7 +86,7 @@ public struct TaskChanges: WireInput, Hashable {
         return Self.wireFields.first(in: self) { names.contains($0) }?.name
     }
 
-    /// The field that names the directory, where one does.
+    /// The field that contains the directory, if one does.
     public var directoryField: String {
         if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
     }

@@ -2,7 +2,7 @@ public import StrictJSON
 
 /// The requested fields of a task (`fields`): an array of names. `id` is always among them.
 public struct TaskColumns: WireValue, Hashable {
-    /// In the order they were named.
+    /// The names in the order of the request.
     public let names: [String]
     /// The same as positions in `TaskRecord.wireFields`.
     fileprivate let positions: FieldSet
@@ -39,8 +39,8 @@ public struct TaskColumns: WireValue, Hashable {
         positions = kept.reduce(into: FieldSet()) { $0.insert($1.offset) }
     }
 
-    /// All but what only `task.get` shows unasked: the response's header fields, the segments, the transfer, the staged
-    /// file, the latest discard and the last attempt.
+    /// The fields of listings: all but those that `task.get` alone returns by default: the response's header fields,
+    /// the segments, the transfer, the staged file, the latest discard and the last attempt.
     public static let listing = TaskColumns(
         excluding: ["response_headers", "ranges", "transfer", "staged_file", "discarded", "last_attempt"])
 

@@ -31,7 +31,7 @@ public struct TaskFilter: WireInput, Hashable {
     }
 
     public static let summary =
-        "Which tasks are meant: fields are ANDed, the values of one field ORed; {\"all\": true} is all."
+        "Filter for tasks: fields are ANDed, the values of one field ORed; {\"all\": true} is all."
 
     public static let wireFields: WireFields<Self> = [
         .optional("state", \.state, "States.", .count(1...1000)),

@@ -1,11 +1,11 @@
 import StrictJSON
 public import XferModel
 
-/// From the model to the wire, redacted.
+/// The conversion from the model to the wire, redacted.
 extension TaskRecord {
-    /// `progress` is the latest snapshot of a running task; without one the last checkpoint's numbers stand.
-    /// `phase` is for a running task that has no snapshot yet. `resumable` is nil while nothing is known. `segments`
-    /// are what is kept; a single one goes without saying.
+    /// Creates the record. `progress` is the latest snapshot of a running task; without one the last checkpoint's
+    /// numbers are used. `phase` is for a running task that has no snapshot yet. `resumable` is nil if it is unknown.
+    /// `segments` are the kept parts; a single one is left out.
     public init(
         _ task: TransferTask, progress: ProgressSnapshot? = nil, phase: TaskPhase? = nil, resumable: Bool? = nil,
         segments: [Segment] = []
@@ -33,6 +33,13 @@ extension TaskRecord {
         if task.specification.kind == .download { show(task.specification.destination) }
         show(task.outcome)
         warning = task.warning
+    }
+
+    /// Gives the URLs and header fields that the record has with their secrets.
+    public mutating func reveal(_ specification: TaskSpecification) {
+        if url != nil { url = specification.request.url.string }
+        if urls != nil { urls = specification.sources.map(\.string) }
+        if headers != nil { headers = HeaderList(specification.request.headers) }
     }
 
     private mutating func show(_ specification: TaskSpecification) {

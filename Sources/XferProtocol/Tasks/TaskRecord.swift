@@ -73,55 +73,55 @@ public struct TaskRecord: WireRecord, Hashable {
 
     public init() {}
 
-    public static let summary = "A task: what was asked for and what became of it."
+    public static let summary = "A task: its request and its result."
 
     public static let wireFields = WireFields<Self>(
         sections: [
-            .required("id", \.id, "Names the task; never reused."),
+            .required("id", \.id, "Identifies the task; never reused."),
             .optional("owner", \.owner, "The uid of the process that added it."),
-            .optional("state", \.state, "Where it stands."),
-            .optional("phase", \.phase, "What a running task is doing."),
-            .optional("wait", \.wait, "Why a waiting or queued task cannot start now."),
-            .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
-            .optional("progress", \.progress, "How far it is."),
+            .optional("state", \.state, "State of the task."),
+            .optional("phase", \.phase, "Present step of a running task."),
+            .optional("wait", \.wait, "Reason why a waiting or queued task cannot start now."),
+            .optional("error", \.error, "Error with which it failed, or the error of the last attempt if it waits for a retry."),
+            .optional("progress", \.progress, "Progress of the task."),
             .optional(
-                "resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
+                "resumable", \.resumable, "True if the received bytes can be continued after an interruption, as far as is known."),
             .optional(
                 "transfer", \.transfer,
-                "What fetches its bytes, once it has started; tasks with the same one share a request. task.get gives it, listings only when asked."
+                "The transfer that fetches its bytes, once it has started; tasks with the same transfer share a request. task.get returns it, listings only if it is in fields."
             ),
             .optional(
                 "ranges", \.ranges,
-                "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
+                "For a download in segments: the kept bytes of each, ascending; the bytes between them are missing. Only in task.get, if it is in fields."
             ),
             .optional(
                 "staged_file", \.stagedFile,
-                "Of a staged task the file that waits for its name. Only when asked for by task.get."
+                "For a staged task: the file that waits for its name. Only in task.get, if it is in fields."
             ),
             .optional(
                 "discarded", \.discarded,
-                "The last time that received bytes of this download were discarded, as long as the event is kept. task.get gives it, listings only when asked."
+                "The last time that received bytes of this download were discarded, as long as the event is stored. task.get returns it, listings only if it is in fields."
             ),
-            .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
+            .optional("url", \.url, "The requested URL, the first of urls; secrets in it are ***."),
             .optional(
                 "urls", \.urls,
-                "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."
+                "Mirrors of the same bytes in order of preference, if there are any; final_url is the one that was used last."
             ),
-            .optional("kind", \.kind, "What is done with the bytes."),
+            .optional("kind", \.kind, "Kind of the task."),
             .optional("method", \.method, "The request's method."),
             .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),
-            .optional("body", \.body, "What is sent."),
+            .optional("body", \.body, "Content of the request."),
             .optional("source", \.source, "The file that is uploaded."),
-            .optional("upload", \.upload, "What is spoken about an upload's offset."),
-            .optional("spool", \.spool, "Whether the files that are sent are copied first."),
+            .optional("upload", \.upload, "Protocol of the upload."),
+            .optional("spool", \.spool, "True if the files that are sent are copied first."),
             .optional(
-                "chunk_size", \.chunkSize, "The most bytes of one request of an upload; absent is upload.chunk_size."),
+                "chunk_size", \.chunkSize, "Largest request of the upload in bytes; absent is upload.chunk_size."),
             .optional(
                 "creation_with_upload", \.creationWithUpload,
-                "True when the request that creates an upload brings its first bytes."),
+                "True if the request that creates an upload contains its first bytes."),
             .optional(
-                "upload_parts", \.uploadParts, "The parts in which an upload is sent at the same time; absent is one."),
-            .optional("output", \.output, "The file's name that was asked for."),
+                "upload_parts", \.uploadParts, "Number of parts of an upload that are sent at the same time; absent is one."),
+            .optional("output", \.output, "The requested name of the file."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         ], TaskFields.destination.fields(ofRecord: \.destination),
         [
@@ -130,8 +130,8 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("group", \.group, "The owner's group it is in."),
             .optional("batch", \.batch, "The batch it was added with."),
             .optional("label", \.label, "A text for people."),
-            .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
-            .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
+            .optional("client_key", \.clientKey, "Key that makes the add safe to repeat."),
+            .optional("slot", \.slot, "The slot to which it was added; it occupies the slot until it ends."),
         ], TaskFields.completion.fields(ofRecord: \.completion),
         [
             .optional("coalesce", \.coalesce, "False when it shares its request with no other task."),
@@ -139,40 +139,40 @@ public struct TaskRecord: WireRecord, Hashable {
         ], TaskFields.schedule.fields(ofRecord: \.schedule),
         (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
         [
-            .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
-            .optional("profile", \.profile, "Whose defaults it took over."),
+            .optional("resume", \.resume, "Continuation of kept bytes without a validator."),
+            .optional("profile", \.profile, "Profile whose defaults it got."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [
-            .optional("parse", \.parse, "What task.result makes of the response."),
-            .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
+            .optional("parse", \.parse, "Parsers of the response for task.result."),
+            .optional("strip_nulls", \.stripNulls, "True if null members are removed from the parsed response."),
         ], TaskFields.access.fields(ofRecord: \.access), TaskFields.caching.fields(ofRecord: \.choices),
         [
-            .optional("cache_key", \.cacheKey, "What stands for the URL in the cache.")
+            .optional("cache_key", \.cacheKey, "Key of the URL in the cache.")
         ], (TaskFields.conditions + TaskFields.connections).fields(ofRecord: \.choices),
         TaskFields.progress.fields(ofRecord: \.limits),
         [
             .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
             .optional("meta", \.meta, "The client's own JSON."),
-            .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
+            .optional("final_url", \.finalURL, "URL from which the bytes came after redirects; secrets in it are ***."),
             .optional("final_path", \.finalPath, "Absolute path of the published file."),
-            .optional("http_status", \.httpStatus, "The last final response's status."),
+            .optional("http_status", \.httpStatus, "Status of the last final response."),
             .optional(
                 "response_headers", \.responseHeaders,
-                "The last final response's header fields; only when asked for by task.get."),
+                "Header fields of the last final response. Only in task.get, if it is in fields."),
             .optional("etag", \.etag, "The source's entity tag."),
-            .optional("content_encoding", \.contentEncoding, "The coding the bytes were kept in, if not identity."),
+            .optional("content_encoding", \.contentEncoding, "Content coding of the stored bytes, if not identity."),
             .optional(
                 "last_attempt", \.lastAttempt,
-                "How its last attempt went: address, protocol, times. task.get gives it, listings only when asked."),
-            .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+                "Address, protocol and times of its last attempt. task.get returns it, listings only if it is in fields."),
+            .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
             .optional("skipped", \.skipped, "True when on_conflict skip, or verify, found the name taken."),
             .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
             .optional(
                 "warning", \.warning,
-                "What is odd about a completed download, in English: a web page came under a name that no page has."),
-            .optional("created_at", \.createdAt, "When it was added."),
-            .optional("started_at", \.startedAt, "When its first try began."),
-            .optional("finished_at", \.finishedAt, "When its last run ended."),
+                "Warning about a completed download, in English: the file is a web page, but its name is not a page's."),
+            .optional("created_at", \.createdAt, "Time of the add."),
+            .optional("started_at", \.startedAt, "Start of its first attempt."),
+            .optional("finished_at", \.finishedAt, "End of its last run."),
             .optional(
                 "abridged", \.isAbridged,
                 "True in a list if the task is longer than 3 MiB: only short fields are given; task.get with fields gives others."
@@ -205,12 +205,12 @@ public struct StagedFileRecord: WireRecord, Hashable {
 
     public static let summary = "The whole, verified file of a staged task."
     public static let wireFields: WireFields<Self> = [
-        .required("path", \.path, "Absolute path of the file as it is now."),
+        .required("path", \.path, "Present absolute path of the file."),
         .required("name", \.name, "The name it gets, unless on_conflict chooses another one."),
         .required("inode", \.inode, "Its inode number, in decimal digits."),
         .required("size", \.size, "Its length in bytes."),
         .required(
-            "modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970, in decimal digits."),
+            "modified_at", \.modifiedAt, "Time of its last change, in nanoseconds since 1970, in decimal digits."),
         .optional("checksum", \.checksum, "Its digest, if one was computed."),
     ]
 }
@@ -234,11 +234,11 @@ public struct DiscardRecord: WireRecord, Hashable {
         }
     }
 
-    public static let summary = "When and why received bytes of a download were discarded."
+    public static let summary = "Time and reason of discarding received bytes of a download."
     public static let wireFields: WireFields<Self> = [
-        .required("at", \.at, "When."),
-        .required("bytes", \.bytes, "How many bytes."),
-        .required("reason", \.reason, "Why they could not be used."),
+        .required("at", \.at, "Time of discarding."),
+        .required("bytes", \.bytes, "Number of discarded bytes."),
+        .required("reason", \.reason, "Reason why they could not be used."),
     ]
 }
 
@@ -266,9 +266,9 @@ public struct ProgressRecord: WireRecord, Hashable {
             eta: snapshot.eta)
     }
 
-    public static let summary = "How far a task is."
+    public static let summary = "Progress of a task."
     public static let wireFields: WireFields<Self> = [
-        .required("received", \.received, "Bytes held so far, those kept from earlier tries included."),
+        .required("received", \.received, "Bytes received so far, including those kept from earlier attempts."),
         .required("sent", \.sent, "Bytes sent."),
         .nullable("total", \.total, "Complete length in bytes; null while unknown."),
         .required("rate", \.rate, "Bytes per second over the last seconds."),
@@ -295,15 +295,15 @@ public struct WaitRecord: WireRecord, Hashable {
     }
 
     public static let summary =
-        "Why a waiting task cannot start now; of a queued one, that its host is not asked for a while; of a queued or "
-        + "running one, that the database cannot be written."
+        "Reason why a waiting task cannot start now. For a queued task: its host's cooldown. For a queued or "
+        + "running task: the database cannot be written."
     public static let wireFields: WireFields<Self> = [
-        .required("reason", \.reason, "What it waits for."),
-        .optional("until", \.until, "When it goes on by itself, if that is known."),
-        .optional("detail", \.detail, "In a fleet: why every node that could take it has declined it, in English."),
+        .required("reason", \.reason, "Reason of the wait."),
+        .optional("until", \.until, "Time at which it continues by itself, if that is known."),
+        .optional("detail", \.detail, "In a fleet: the reason why every node that could claim it has declined it, in English."),
         .optional(
             "url", \.url,
-            "Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is another user's."),
+            "For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is another user's."),
         .optional("limit", \.limit, "Transfers that the host may have at once now; with host_full."),
     ]
 }

@@ -15,7 +15,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
         self.background = background ? true : nil
     }
 
-    public static let summary = "Which tasks: ids or a filter."
+    public static let summary = "The tasks: ids or a filter."
     public static let wireFields: WireFields<Self> = [
         .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
         .optional(
@@ -60,16 +60,16 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionListed"
-        public static let summary = "What became of the tasks that were named."
+        public static let summary = "Result for each of the listed tasks."
         public static let wireFields: WireFields<Self> = [
             .required("changed", \.changed, "Tasks that changed."),
-            .required("unchanged", \.unchanged, "Tasks whose state left nothing to do, or did not allow it."),
+            .required("unchanged", \.unchanged, "Tasks whose state needed no change, or did not allow it."),
             .required("missing", \.missing, "Ids that do not exist or belong to others."),
-            .optional("files", \.files, "Of task.remove with files: what became of them."),
+            .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
     }
 
-    /// A task that stayed as it was.
+    /// A task that did not change.
     public struct Unchanged: WireRecord, Hashable {
         public var id = TaskID(0)
         public var state = OpenEnum(TaskState.queued)
@@ -84,7 +84,7 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionUnchanged"
-        public static let summary = "A task that stayed as it was."
+        public static let summary = "A task that did not change."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
             .optional(
@@ -111,13 +111,13 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionCounted"
-        public static let summary = "How many of the tasks that matched changed."
+        public static let summary = "Number of matching tasks that changed."
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
             .optional("refused_count", \.refusedCount, "Staged tasks that task.commit could not publish now."),
             .optional("refused", \.refused, "The first 100 of them, with the reasons."),
-            .optional("files", \.files, "Of task.remove with files: what became of them."),
+            .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
     }
 
@@ -176,11 +176,11 @@ public enum SelectionResult: WireValue, Hashable {
             (self.deleted, self.kept, self.keptCount) = (deleted, kept, keptCount)
         }
 
-        public static let summary = "What became of the files of tasks that were removed with them."
+        public static let summary = "Result for the files of tasks that were removed with them."
         public static let wireFields: WireFields<Self> = [
             .required("deleted", \.deleted, "Files that were deleted, or had been before."),
             .required("kept", \.kept, "Files that were not, at most 1,000 of them."),
-            .required("kept_count", \.keptCount, "How many were not."),
+            .required("kept_count", \.keptCount, "Number of files that were not deleted."),
         ]
     }
 
@@ -199,7 +199,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "A file that was not deleted."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task that published a file of this name."),
-            .required("path", \.path, "Where the file is."),
+            .required("path", \.path, "Path of the file."),
             .required("reason", \.reason, "Why it was not deleted."),
         ]
     }

@@ -32,11 +32,11 @@ public struct CookieRecord: WireInput, Hashable {
     public static let summary = "A cookie and the servers it is for; its value is *** when shown."
     public static let wireFields: WireFields<Self> = [
         .required("domain", \.domain, "The host that gets it.", .length(1...255), example: "example.org"),
-        .optional("include_subdomains", \.includeSubdomains, "Whether hosts below it get it, too; default false."),
+        .optional("include_subdomains", \.includeSubdomains, "True if its subdomains get it, too; default false."),
         .optional("path", \.path, "The path that it is for, with all below; default /.", .length(1...1024)),
-        .optional("secure", \.secure, "Whether it is sent over https only; default false."),
+        .optional("secure", \.secure, "True if it is sent over https only; default false."),
         .optional(
-            "expires", \.expires, "When it ends, in seconds since 1970; 0, the default, is never.",
+            "expires", \.expires, "Expiry in seconds since 1970; 0, the default, is never.",
             .range(0...RequestCookie.latestExpiry)),
         .required("name", \.name, "Its name.", .length(1...RequestCookie.maxSize)),
         .required("value", \.value, "Its value.", .length(0...RequestCookie.maxSize)),

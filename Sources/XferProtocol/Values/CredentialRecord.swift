@@ -28,9 +28,9 @@ public struct CredentialRecord: WireInput, Hashable {
         origins = credential.origins.isEmpty ? nil : credential.origins
     }
 
-    public static let summary = "Who the service claims to be; all but scheme and origins is *** when shown."
+    public static let summary = "Credential; all but scheme and origins is *** when shown."
     public static let wireFields: WireFields<Self> = [
-        .optional("scheme", \.scheme, "How it is shown to the server; default basic."),
+        .optional("scheme", \.scheme, "Authentication scheme; default basic."),
         .optional(
             "user", \.user,
             "User name (basic, digest), the access key's id (sigv4), or the account to look up (netrc).",
@@ -44,7 +44,7 @@ public struct CredentialRecord: WireInput, Hashable {
         .optional("service", \.service, "The signature's service (sigv4); default s3.", .length(1...64)),
         .optional(
             "origins", \.origins,
-            "Whom it is sent to, scheme://host[:port] each; default is the origin of the URL, of a profile's base_url.",
+            "Origins to which it is sent, scheme://host[:port] each; default is the origin of the URL, or of a profile's base_url.",
             .count(1...64), example: ["https://api.example.org"]),
     ]
 
@@ -77,7 +77,7 @@ public struct CredentialRecord: WireInput, Hashable {
         WireError(.conflictingFields, at: field, expected: "the field to be left out with scheme \(scheme.rawValue)")
     }
 
-    /// The credential that is meant.
+    /// The credential of the record.
     public var credential: Credential {
         let model: Credential.Scheme =
             switch scheme ?? .basic {
@@ -164,7 +164,7 @@ public struct SecretReference: WireInput, Hashable {
 
     public init(file: String) { self.file = file }
 
-    public static let summary = "Where the service reads a secret at every attempt; only operators may name one."
+    public static let summary = "Place from which the service reads a secret at every attempt; only operators may set one."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is dropped.",

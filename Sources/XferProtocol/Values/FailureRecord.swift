@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Why a task failed, or why its last try did.
+/// The reason why a task, or its last attempt, failed.
 public struct FailureRecord: WireRecord, Hashable {
     public var reason = OpenEnum(FailureReason.internalError)
     public var message = ""
@@ -14,7 +14,7 @@ public struct FailureRecord: WireRecord, Hashable {
 
     public init() {}
 
-    /// `attempts` is the task's count of tries, where it is known.
+    /// Creates the record. `attempts` is the task's count of attempts, if it is known.
     public init(_ error: TransferError, attempts: Int? = nil) {
         reason = OpenEnum(error.reason)
         message = error.message
@@ -27,17 +27,17 @@ public struct FailureRecord: WireRecord, Hashable {
         self.attempts = attempts
     }
 
-    public static let summary = "Why a task failed, or why its last try did."
+    public static let summary = "Reason why a task, or its last attempt, failed."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "One of a closed list."),
-        .required("message", \.message, "A sentence a person can act on; holds no secrets."),
-        .required("is_retriable", \.isRetriable, "Whether another try may succeed."),
+        .required("message", \.message, "A sentence that helps a person to act; without secrets."),
+        .required("is_retriable", \.isRetriable, "True if another attempt may succeed."),
         .optional("http_status", \.httpStatus, "The status that was answered."),
         .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
         .optional("host", \.host, "The host that was talked to."),
-        .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+        .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
         .optional(
-            "cause", \.cause, "What exactly is wrong, where the reason has several causes. One of a closed list."),
+            "cause", \.cause, "Exact cause, if the reason has several causes. One of a closed list."),
         .optional("proxy", \.proxy, "The proxy that failed, refused, or may have given the answer."),
     ]
 }

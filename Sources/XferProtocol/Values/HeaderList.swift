@@ -7,7 +7,7 @@ public struct HeaderList: WireValue, Hashable {
 
     public init(_ fields: [HeaderField]) { self.fields = fields }
 
-    /// Most fields, and the longest name and value in bytes, that a client may give.
+    /// The limits of a client's list: the number of fields, and the longest name and value in bytes.
     static let maxCount = 100
     static let maxNameLength = 256
     static let maxValueLength = 8192
@@ -103,7 +103,7 @@ public struct HeaderList: WireValue, Hashable {
         }
     }
 
-    /// With secret values masked.
+    /// The list with secret values masked.
     public var redacted: HeaderList { HeaderList(fields.map(Redaction.header)) }
 }
 

@@ -27,7 +27,7 @@ extension TaskID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "TaskID") { _ in
             [
-                "description": "Names a task; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a task; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }
@@ -44,7 +44,7 @@ extension TransferID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "TransferID") { _ in
             [
-                "description": "Names a transfer; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a transfer; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }
@@ -66,7 +66,7 @@ extension Owner: WireValue {
     }
 }
 
-/// A task by its id or, within one `task.add`, by how many places before this one it stands: −1 is the one before.
+/// A reference to a task by its id or, within one `task.add`, by its distance: −1 is the task before this one.
 public struct TaskReference: WireValue, Hashable {
     /// Negative when it counts back.
     public let id: TaskID

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// The proxy a request goes through: its URL alone, or an object.
+/// The proxy of a request: its URL alone, or an object.
 public struct ProxyRecord: WireValue, Hashable {
     public var form: Form
 

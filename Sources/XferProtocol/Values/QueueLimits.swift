@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The limits that hold for the queue now.
+/// The limits of the queue that are in force.
 public struct QueueLimits: WireRecord, Hashable {
     public var maxActive = 6
     public var maxActivePerHost = 4
@@ -20,13 +20,13 @@ public struct QueueLimits: WireRecord, Hashable {
         maxSendRate = rates.send
     }
 
-    public static let summary = "The limits that hold for the queue now."
+    public static let summary = "The limits of the queue that are in force."
     public static let wireFields: WireFields<Self> = [
         .required("max_active", \.maxActive, "Most transfers at once; while it is automatic, small ones."),
         .required(
             "max_active_per_host", \.maxActivePerHost,
             "Most transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
-        .required("order", \.order, "Which of a host's tasks start first."),
+        .required("order", \.order, "Order of a host's tasks."),
         .required("max_recv_rate", \.maxReceiveRate, "Bytes per second received over all transfers; 0 is unlimited."),
         .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),
         .optional(

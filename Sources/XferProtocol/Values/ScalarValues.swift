@@ -66,7 +66,7 @@ private protocol WireText: WireValue, CustomStringConvertible {
     init?(_ text: String)
 
     static var form: String { get }
-    /// Most characters.
+    /// The highest number of characters.
     static var maxLength: Int { get }
 }
 

@@ -38,7 +38,7 @@ public struct StateCounts: WireRecord, Hashable {
     /// Tasks that have not come to an end.
     public var unfinished: Int64 { [queued, waiting, running, paused, staged].saturatedSum }
 
-    public static let summary = "How many tasks are in each state."
+    public static let summary = "Number of tasks in each state."
     public static let wireFields: WireFields<Self> = [
         .required("queued", \.queued, "May start when the scheduler picks them."),
         .required("waiting", \.waiting, "Cannot start now."),
@@ -46,7 +46,7 @@ public struct StateCounts: WireRecord, Hashable {
         .required("paused", \.paused, "Held back by the user."),
         .required("staged", \.staged, "Whole, and waiting for a commit."),
         .required("completed", \.completed, "Done."),
-        .required("failed", \.failed, "Failed for good."),
+        .required("failed", \.failed, "Failed permanently."),
         .required("cancelled", \.cancelled, "Cancelled."),
     ]
 }

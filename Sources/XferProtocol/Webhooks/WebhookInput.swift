@@ -18,16 +18,16 @@ public struct WebhookInput: WireInput, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required(
-            "url", \.url, "Where events are sent with POST; http or https.", .length(1...TaskLimits.urlLength),
+            "url", \.url, "URL to which events are sent with POST; http or https.", .length(1...TaskLimits.urlLength),
             example: "https://ci.example.org/xfer"),
         .optional(
             "events", \.events,
             "The types that are sent; default those that end a task. An empty list sends only the ends of tasks that "
-                + "name the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
+                + "refer to the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
         .optional(
-            "secret", \.secret, "Where the key of the signature is read at every try; without it nothing is signed."),
-        .optional("filter", \.filter, "Which events of these types are sent; default all."),
-        .defaulted("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+            "secret", \.secret, "Place from which the key of the signature is read at every attempt; without it nothing is signed."),
+        .optional("filter", \.filter, "Conditions for events of these types; default all."),
+        .defaulted("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
         .optional(
             "template", \.template,
             "The body in place of the event: text with fields in braces, such as {title} and {text}; for services that "
@@ -56,7 +56,7 @@ public struct WebhookFilterRecord: WireInput, Hashable {
         owners = filter.owners?.map(\.rawValue).sorted().map { String($0) }
     }
 
-    public static let summary = "Which events a webhook gets: an event has to satisfy every condition that is there."
+    public static let summary = "Conditions for a webhook's events: an event has to satisfy every condition that is set."
     public static let wireFields: WireFields<Self> = [
         .optional("groups", \.groups, "Only events about tasks of one of these groups.", .count(1...64)),
         .optional("labels", \.labels, "Only events about tasks with one of these labels.", .count(1...64)),

@@ -21,7 +21,8 @@ public enum EditDistance {
 }
 
 extension Collection where Element == String {
-    /// The element a person most likely meant by `name`: at most two edits away, and fewer than half of its letters.
+    /// The element that a person most likely meant by `name`: at most two edits away, and fewer than half of its
+    /// letters.
     public func closest(to name: String) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         let candidates = map { (name: $0, distance: EditDistance.between(Array($0.utf8), Array(name.utf8))) }

@@ -9,7 +9,7 @@ import XferModel
 struct FieldCode: Sendable {
     /// Reads the value from JSON into the record at the address.
     let decode: @Sendable (JSONValue, WireMode, UnsafeMutableRawPointer) throws(WireError) -> Void
-    /// The field's value; nil leaves it out. Records are large: they are handed about by address.
+    /// The field's value; nil leaves it out. Records are large, so they are passed by address.
     let read: @Sendable (UnsafeRawPointer) -> JSONValue?
     /// Appends the field with its name to the text of an object; nothing when it is left out.
     let write: @Sendable (UnsafeRawPointer, inout [UInt8]) -> Void

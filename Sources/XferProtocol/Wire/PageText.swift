@@ -31,7 +31,7 @@ public struct PageText: Sendable {
         }
     }
 
-    /// Appends what `write` appends to the text, unless it does not fit.
+    /// Appends the output of `write` to the text, unless it does not fit.
     private mutating func appendText(_ write: (inout [UInt8]) -> Void) -> Bool {
         let before = text.count
         if count > 0 { text.append(UInt8(ascii: ",")) }

@@ -37,14 +37,14 @@ extension WireEnum {
         return words
     }
 
-    private static func choice(for name: String?) -> String { WordChoice.expected(of: words, for: name) }
+    private static func choice(for name: String?) -> String { EnumAdvice.expected(of: words, for: name) }
 }
 
 /// The advice for a client that sent an unknown name.
-private enum WordChoice {
+private enum EnumAdvice {
     @inline(never)
     static func expected(of names: [String], for name: String?) -> String {
-        if let name, let close = names.closest(to: name) { return "one of the known words; did you mean \"\(close)\"?" }
+        if let name, let close = names.closest(to: name) { return "one of the known names; did you mean \"\(close)\"?" }
         return names.count == 1 ? "\"\(names[0])\"" : "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
     }
 }

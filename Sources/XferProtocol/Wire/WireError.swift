@@ -1,4 +1,4 @@
-/// Why a JSON value does not match the wire format: the field, the fault, and what was expected.
+/// The reason why a JSON value does not match the wire format: the field, the fault, and a description of valid values.
 ///
 /// It never contains the refused value, which may be a secret.
 public struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -39,14 +39,14 @@ public struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the same fault for the object that holds the value under `key`: the path begins with `key`.
+    /// Returns the same fault for the object that contains the value under `key`: the path begins with `key`.
     public func under(_ key: String) -> WireError {
         var error = self
         error.path = path.isEmpty ? key : path.hasPrefix("[") ? key + path : "\(key).\(path)"
         return error
     }
 
-    /// Returns the same fault for the array that holds the value at `index`: the path begins with `[index]`.
+    /// Returns the same fault for the array that contains the value at `index`: the path begins with `[index]`.
     public func under(_ index: Int) -> WireError {
         under("[\(index)]")
     }

@@ -53,7 +53,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    /// May be left out, which means what the record's `init()` sets.
+    /// A field that may be left out, which leaves the value of the record's `init()`.
     @inline(never)
     public static func defaulted<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
@@ -115,9 +115,9 @@ extension WireValue {
     }
 }
 
-/// A field's name as it stands in an object's text.
+/// A field's name in the form of an object's text.
 struct FieldLabel: Sendable {
-    /// With quotes and colon, a comma before it; and without that.
+    /// The text with quotes and colon, and a comma before it.
     private let text: [UInt8]
     private let firstText: [UInt8]
 
@@ -129,7 +129,7 @@ struct FieldLabel: Sendable {
         firstText = Array(text.dropFirst())
     }
 
-    /// Appends it to what begins with the object's bracket.
+    /// Appends the label to an object's text, without the comma after the opening bracket.
     func write(to output: inout [UInt8]) {
         output.append(contentsOf: output.last == UInt8(ascii: "{") ? firstText : text)
     }
@@ -150,20 +150,20 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     case guestHooks = "guest_hooks"
     /// Up to the priority granted to the guest: for higher ones the answer is `permission_denied`.
     case grantedPriority = "granted_priority"
-    /// The guest's own uid: what belongs to another is not found.
+    /// The guest's own uid: objects of others are not found.
     case ownUID = "own_uid"
-    /// With a profile that has secrets, only what cannot send them to another server than the profile does: otherwise
-    /// the answer is `permission_denied`.
+    /// With a profile that has secrets, only values that cannot send them to another server than the profile does:
+    /// otherwise the answer is `permission_denied`.
     case noProfileSecrets = "no_profile_secrets"
 
     /// A sentence for the reference.
     public var summary: String {
         switch self {
         case .operators: "Operators only."
-        case .ownFiles: "Guests may name only files beneath their roots that they could use themselves."
-        case .guestHooks: "Guests may name only hooks and webhooks that are configured for guests."
+        case .ownFiles: "For guests: only files beneath their roots that they could use themselves."
+        case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
         case .grantedPriority: "Guests may give at most the priority granted to them."
-        case .ownUID: "Guests may name only themselves."
+        case .ownUID: "For guests: only themselves."
         case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."
         }
     }

@@ -27,8 +27,8 @@ extension Bool: WireValue {
 public protocol WireInteger: WireValue, FixedWidthInteger {}
 
 extension WireInteger {
-    /// The type's own range, and at most 2^60 on either side, as `ByteCount.greatest`: sums of what is read fit 64
-    /// bits.
+    /// The type's own range, and at most 2^60 on either side, like `ByteCount.greatest`, so that sums of parsed numbers
+    /// fit 64 bits.
     static var wireRange: ClosedRange<Int64> {
         let (least, most) = (Int64(clamping: Self.min), Int64(clamping: Self.max))
         return Swift.max(least, -ByteCount.greatest)...Swift.min(most, ByteCount.greatest)
@@ -85,7 +85,7 @@ extension Double: WireValue {
     }
 }
 
-/// Any JSON, given back as it came.
+/// Any JSON, returned unchanged.
 extension JSONValue: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) { self = value }
     public var wire: JSONValue { self }

@@ -2,7 +2,7 @@ public import StrictJSON
 
 /// Collects the named JSON Schemas of a document while types describe themselves.
 public struct WireSchemas: Sendable {
-    /// By name, in order of first mention.
+    /// The schemas by name, in the order of their first mention.
     public private(set) var components: [(name: String, schema: JSONValue)] = []
 
     public init() {}
@@ -27,7 +27,7 @@ public struct WireSchemas: Sendable {
     }
 }
 
-/// A field's schema put together from its type's and what the field adds.
+/// The text of a field's schema: its type's schema and the field's own keywords.
 enum SchemaText {
     /// The schema of an array.
     @inline(never)
@@ -49,7 +49,7 @@ enum SchemaText {
         extending(base, with: ["default": value])
     }
 
-    /// `base` with more keywords. Draft 7 ignores what stands beside `$ref`, so a reference is wrapped.
+    /// `base` with more keywords. Draft 7 ignores keywords beside `$ref`, so a reference is wrapped.
     @inline(never)
     static func extending(_ base: JSONValue, with keywords: JSONObject) -> JSONValue {
         guard !keywords.members.isEmpty else { return base }

@@ -2,8 +2,8 @@ public import StrictJSON
 
 /// A value with one form on the wire: it reads itself from JSON, writes itself, and describes itself as JSON Schema.
 ///
-/// The house has no `Codable` on its wire: `JSONDecoder` takes unknown keys and `1.0` for an integer and cannot say
-/// which element of an array was at fault.
+/// The wire does not use `Codable`: `JSONDecoder` ignores unknown keys, accepts `1.0` for an integer, and cannot report
+/// which element of an array is at fault.
 public protocol WireValue: Sendable {
     /// Reads the value; the error's path is relative to this value.
     init(wire value: JSONValue, mode: WireMode) throws(WireError)
@@ -29,12 +29,12 @@ public enum WireMode: Sendable {
 extension WireValue {
     public func write(to output: inout [UInt8]) { wire.write(to: &output) }
 
-    /// Reads what a client sent.
+    /// Reads a client's value.
     public init(strict value: JSONValue) throws(WireError) {
         try self.init(wire: value, mode: .strict)
     }
 
-    /// Reads what a daemon answered, which may be newer than the reader.
+    /// Reads a value from a daemon, which may be newer than the reader.
     public init(lenient value: JSONValue) throws(WireError) {
         try self.init(wire: value, mode: .lenient)
     }

@@ -2,7 +2,7 @@ public import XferModel
 
 /// The files of brief runs that are about to get their names.
 extension StoreTransaction {
-    /// Records what a restart has to know, before the first of these files gets its name.
+    /// Records the state that a restart needs, before the first of these files gets its name.
     public func insertBriefIntents(_ intents: [(task: TaskID, intent: PublishIntent)]) throws(StoreError) {
         var rest = intents[...]
         while !rest.isEmpty {
@@ -56,9 +56,9 @@ extension StoreTransaction {
     }
 
     /// Runs `body`, which may change tasks with uncommitted starts: they belong to its caller.
-    public func asHolder<Value>(_ body: () throws -> Value) rethrows -> Value {
-        isHolder = true
-        defer { isHolder = false }
+    public func asStarter<Value>(_ body: () throws -> Value) rethrows -> Value {
+        isStarter = true
+        defer { isStarter = false }
         return try body()
     }
 }

@@ -116,7 +116,7 @@ public struct CachedBlob: Hashable, Sendable {
     public var length: Int64
     public var lastUsedAt: Timestamp
 
-    /// From a row with id, blob, length, last_used_at.
+    /// Reads a row with id, blob, length, last_used_at.
     init(_ row: ResultRow) {
         id = CacheEntryID(row.integer(0))
         name = row.text(1)

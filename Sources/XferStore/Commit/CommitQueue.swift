@@ -40,7 +40,7 @@ struct CommitQueue<Change> {
         return decide()
     }
 
-    /// Also when the store is closed: nothing waits any longer.
+    /// Ends the gathering, also when the store is closed: no change waits any longer.
     mutating func onGatheringTimeOver() -> Action {
         isTimerRunning = false
         if !pending.isEmpty { isUrgent = true }

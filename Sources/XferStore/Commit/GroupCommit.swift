@@ -24,13 +24,13 @@ final class GroupCommit: @unchecked Sendable {
     private let log: WALCheckpointer
     let place: DatabasePlace
     /// Tasks that only their brief runs may change.
-    let held = HeldTasks()
+    let uncommittedStarts = UncommittedStarts()
     private let state = Locked(State())
     private var transaction: StoreTransaction?
     /// Set once, in `init`.
     private var thread: StoreThread?
 
-    /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
+    /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread.
     init(pool: DatabasePool, configuration: StoreConfiguration) throws(StoreError) {
         self.pool = pool
         self.configuration = configuration
@@ -41,17 +41,17 @@ final class GroupCommit: @unchecked Sendable {
         }
         place = try DatabasePlace(configuration.path)
         thread = try StoreThread("xferd-commit", path: configuration.path) { [weak self] in self?.commitAll() }
-        held.setSubmit { [weak self] in self?.submit($0) }
+        uncommittedStarts.setSubmit { [weak self] in self?.submit($0) }
     }
 
     deinit { thread?.end() }
 
     var degradation: String? { state.withLock { $0.degradation } }
-    /// From the next transaction on.
+    /// Sets the webhooks from the next transaction on.
     func follow(_ webhooks: WebhookSubscriptions?) { state.withLock { $0.webhooks = webhooks } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
-    /// Without the files' lengths.
+    /// The statistics without the files' lengths.
     var statistics: StoreStatistics {
         var statistics = state.withLock { $0.statistics }
         statistics.checkpointAge = log.age
@@ -66,7 +66,7 @@ final class GroupCommit: @unchecked Sendable {
         }
         if let refusal {
             for change in changes {
-                held.onEnd(of: change)
+                uncommittedStarts.onEnd(of: change)
                 change.fail(refusal)
             }
         }
@@ -75,7 +75,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Refuses new changes and commits the waiting ones; blocks until that is done.
     ///
-    /// - Returns: whether the log may be emptied; see `WALCheckpointer.close`.
+    /// - Returns: true if the log may be emptied; see `WALCheckpointer.close`.
     func close() -> Bool {
         perform(
             state.withLock { state in
@@ -83,7 +83,7 @@ final class GroupCommit: @unchecked Sendable {
                 return state.queue.onGatheringTimeOver()
             })
         thread?.finish()
-        for change in held.removeWaiting() { change.fail(StoreError.closed) }
+        for change in uncommittedStarts.removeWaiting() { change.fail(StoreError.closed) }
         return pool.writeWithoutTransaction { writer in
             // Changes that were submitted before the close, but whose wake-up came after the thread had ended.
             commitAll(writer)
@@ -93,13 +93,13 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// On the commit thread.
+    /// Commits all gathered changes. Called on the commit thread.
     private func commitAll() { pool.writeWithoutTransaction { commitAll($0) } }
 
     private func perform(_ action: CommitQueue<any ChangeSet>.Action) {
         switch action {
         case .nothing: break
-        case .startCommitting: thread?.ask()
+        case .startCommitting: thread?.request()
         case .startTimer:
             Task {
                 try? await Task.sleep(for: configuration.gatheringTime)
@@ -110,7 +110,8 @@ final class GroupCommit: @unchecked Sendable {
 
     private func commitAll(_ database: Database) {
         let transaction =
-            self.transaction ?? StoreTransaction(Connection(database), texts: configuration.texts, held: held)
+            self.transaction
+            ?? StoreTransaction(Connection(database), texts: configuration.texts, uncommittedStarts: uncommittedStarts)
         self.transaction = transaction
         while let group = state.withLock({ $0.queue.next() }) {
             commit(group, transaction)
@@ -206,16 +207,20 @@ final class GroupCommit: @unchecked Sendable {
         if transaction.hasNewDeliveries { configuration.onPendingDeliveries() }
         for (index, change) in group.enumerated() {
             guard let failure = failures[index] else {
-                held.onEnd(of: change)
+                uncommittedStarts.onEnd(of: change)
                 change.succeed()
                 continue
             }
-            if case StoreError.held(let task) = failure { held.add(change, for: task) } else { fail(change, failure) }
+            if case StoreError.uncommittedStart(let task) = failure {
+                uncommittedStarts.add(change, for: task)
+            } else {
+                fail(change, failure)
+            }
         }
     }
 
     private func fail(_ change: any ChangeSet, _ error: any Error) {
-        held.onEnd(of: change)
+        uncommittedStarts.onEnd(of: change)
         change.fail(error)
     }
 

@@ -9,14 +9,14 @@ final class StoreThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `hasChanged` is locked.
     private let hasChanged = ThreadCondition()
     private let work: @Sendable () -> Void
-    private var isAsked = false
+    private var isRequested = false
     private var isWorking = false
     /// The thread may end when it has finished the requested work.
     private var mayEnd = false
     private var hasEnded = false
 
-    /// - Parameter name: as ps(1) shows it.
-    /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
+    /// - Parameter name: the thread's name in ps(1).
+    /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread.
     init(_ name: String, path: String, _ work: @escaping @Sendable () -> Void) throws(StoreError) {
         self.work = work
         do throws(ThreadError) {
@@ -27,12 +27,12 @@ final class StoreThread: @unchecked Sendable {
     }
 
     /// Requests the work; if it is under way, it is done again.
-    func ask() { change { isAsked = true } }
+    func request() { change { isRequested = true } }
 
     /// Returns when the work requested before is done. Must not be called within the work.
     func await() {
         hasChanged.lock()
-        while (isAsked || isWorking) && !hasEnded { hasChanged.wait() }
+        while (isRequested || isWorking) && !hasEnded { hasChanged.wait() }
         hasChanged.unlock()
     }
 
@@ -65,11 +65,11 @@ final class StoreThread: @unchecked Sendable {
     private func awaitWork() -> Bool {
         hasChanged.lock()
         defer { hasChanged.unlock() }
-        while !isAsked {
+        while !isRequested {
             if mayEnd { return false }
             hasChanged.wait()
         }
-        isAsked = false
+        isRequested = false
         isWorking = true
         return true
     }

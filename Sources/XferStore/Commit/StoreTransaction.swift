@@ -30,7 +30,8 @@ public final class StoreTransaction: StoreReader {
     private var counts = GatheredCountDeltas<CountKey>()
     /// The changes of the states of batches' members: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
-    /// Not of one transaction: turns may be written by a later one. A rollback restores what was before.
+    /// The served lanes, which may belong to several transactions: turns may be written by a later one. A rollback
+    /// restores the former value.
     var served = ServedLanes()
     /// `served` before the transaction.
     private var servedBefore = ServedLanes()
@@ -50,23 +51,22 @@ public final class StoreTransaction: StoreReader {
     /// The webhooks that follow events; nil without any.
     var webhooks: WebhookSubscriptions?
     /// The tasks that only their brief runs may change.
-    let held: HeldTasks
+    let uncommittedStarts: UncommittedStarts
     /// The tasks with uncommitted starts that this transaction added: a rollback removes them.
-    private var newlyHeld: [TaskID] = []
-    /// True if the change-set belongs to those runs; see `asHolder`.
-    var isHolder = false
-    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is
-    /// appended.
+    private var newStarts: [TaskID] = []
+    /// True if the change-set belongs to those runs; see `asStarter`.
+    var isStarter = false
+    /// The webhooks of tasks whose end is in this transaction, until the event of the end is appended.
     var endWebhooks: [TaskID: [String]] = [:]
 
-    init(_ connection: Connection, texts: StoreTexts, held: HeldTasks = HeldTasks()) {
+    init(_ connection: Connection, texts: StoreTexts, uncommittedStarts: UncommittedStarts = UncommittedStarts()) {
         self.texts = texts
-        self.held = held
+        self.uncommittedStarts = uncommittedStarts
         super.init(connection)
-        connection.tellChanges(to: tasks)
+        connection.reportChanges(to: tasks)
     }
 
-    /// Releases what the connection holds, so that it can be closed.
+    /// Releases the connection's resources, so that it can be closed.
     func end() { connection.end() }
 
     // MARK: The group's transaction
@@ -74,7 +74,7 @@ public final class StoreTransaction: StoreReader {
     func begin() throws(StoreError) {
         connection.startAfresh()
         forgetGroup()
-        newlyHeld = []
+        newStarts = []
         servedBefore = served
         // Not GRDB's, which parses the text each time.
         try connection.run("BEGIN IMMEDIATE TRANSACTION")
@@ -92,28 +92,28 @@ public final class StoreTransaction: StoreReader {
         try settleBatches()
     }
 
-    /// After a failed `begin` or `commit`, too.
+    /// Rolls back, also after a failed `begin` or `commit`.
     func rollBack() {
         // SQLite may have rolled back by itself; a failure here adds nothing to the error of the COMMIT.
         try? connection.database.rollback()
         GatheredLog.discard(on: connection.database)
         tasks.forgetAll()
         forgetGroup()
-        undo(to: Beginning(heldCount: 0, served: servedBefore))
+        undo(to: Beginning(startCount: 0, served: servedBefore))
     }
 
     /// The state that a rollback restores beside the database.
     private struct Beginning {
-        var heldCount: Int
+        var startCount: Int
         var served: ServedLanes
     }
 
     private func undo(to beginning: Beginning) {
         served = beginning.served
         mayHaveCooldowns = true
-        let undone = newlyHeld[beginning.heldCount...]
-        newlyHeld.removeSubrange(beginning.heldCount...)
-        if !undone.isEmpty { held.release(undone) }
+        let undone = newStarts[beginning.startCount...]
+        newStarts.removeSubrange(beginning.startCount...)
+        if !undone.isEmpty { uncommittedStarts.release(undone) }
     }
 
     private func forgetGroup() {
@@ -141,7 +141,7 @@ public final class StoreTransaction: StoreReader {
     func isolate(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
         let eventCount = events.count
         let endWebhooks = endWebhooks
-        let beginning = Beginning(heldCount: newlyHeld.count, served: served)
+        let beginning = Beginning(startCount: newStarts.count, served: served)
         try connection.run("SAVEPOINT change_set")
         if let failure = try attempt(body) {
             try connection.run("ROLLBACK TO change_set")
@@ -178,15 +178,15 @@ public final class StoreTransaction: StoreReader {
 
     /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback
     /// undoes it.
-    public func hold(_ id: TaskID) { if held.hold(id) { newlyHeld.append(id) } }
+    public func addUncommittedStart(_ id: TaskID) { if uncommittedStarts.insert(id) { newStarts.append(id) } }
 
     /// Throws if the task's row is to be changed by its brief run alone.
     func requireFree(_ id: TaskID) throws(StoreError) {
-        if !isHolder, held.contains(id) { throw .held(id) }
+        if !isStarter, uncommittedStarts.contains(id) { throw .uncommittedStart(id) }
     }
 
     func requireFree(_ tasks: [TaskOutline]) throws(StoreError) {
-        if !isHolder, let first = held.first(of: tasks.lazy.map(\.id)) { throw .held(first) }
+        if !isStarter, let first = uncommittedStarts.first(of: tasks.lazy.map(\.id)) { throw .uncommittedStart(first) }
     }
 
     // MARK: Cached tasks
@@ -238,8 +238,8 @@ public final class StoreTransaction: StoreReader {
     }
 }
 
-/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and
-/// the next one would read what the last one wrote.
+/// Copies of tasks' rows: a task that starts, publishes and ends is read by three transactions within moments, and the
+/// next one would read what the last one wrote.
 ///
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.

@@ -75,7 +75,7 @@ extension StoreTransaction {
             """,
             Value(time), Value(one.payload.type), Value(one.owner), .text(try EventText.encode(one.payload)),
             .text(JSONText.array(new.compactMap { $0.taskID?.rawValue })))
-        try tell(new, at: time)
+        try keepForFollowers(new, at: time)
     }
 
     /// Answers the last one.
@@ -95,12 +95,12 @@ extension StoreTransaction {
         } else {
             try connection.run("events", composed: Self.insertion(ofEvents: new.count), values)
         }
-        return try tell(new, at: time)
+        return try keepForFollowers(new, at: time)
     }
 
     /// Keeps the events that were inserted last for those who follow them; answers the last one.
     @discardableResult
-    private func tell(_ new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
+    private func keepForFollowers(_ new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
         let first = connection.lastInsertedID - Int64(new.count) + 1
         var last = new[new.startIndex].numbered(first, at: time)
         remember(last)

@@ -52,7 +52,7 @@ extension StoreReader {
 }
 
 extension FailedURL {
-    /// From a row with id, url, method, owner, task_id, error, failed_at.
+    /// Reads a row with id, url, method, owner, task_id, error, failed_at.
     init(_ row: ResultRow) throws(StoreError) {
         let id = row.integer(0)
         guard let error = JSONText.decode(TransferError.self, from: row.text(5)) else {

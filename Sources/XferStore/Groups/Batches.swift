@@ -2,6 +2,17 @@ public import XferModel
 
 /// Batches: a row each, and the number of members by state.
 extension StoreReader {
+    /// Batches that were added before `before`, the newest first; `owner` nil means all owners.
+    public func batches(owner: Owner? = nil, before: BatchID? = nil, limit: Int) throws(StoreError) -> [Batch] {
+        let ids = try connection.all(
+            "SELECT id FROM batch WHERE id < ?1 AND (?2 IS NULL OR owner = ?2) ORDER BY id DESC LIMIT ?3",
+            .integer(before?.rawValue ?? .max), Value(owner.map { Int64($0.rawValue) }), Value(limit)
+        ) { BatchID($0.integer(0)) }
+        var batches: [Batch] = []
+        for id in ids { if let batch = try batch(id) { batches.append(batch) } }
+        return batches
+    }
+
     /// A batch with the counts of its members.
     public func batch(_ id: BatchID) throws(StoreError) -> Batch? {
         try settleBatches()
@@ -40,7 +51,7 @@ extension StoreReader {
             .text(clientKey)
         ) {
             EarlierBatch(
-                id: BatchID($0.integer(0)), askedForTheSame: $0.integer(1) == Fingerprint(asked: asked).value,
+                id: BatchID($0.integer(0)), isSameRequest: $0.integer(1) == Fingerprint(asked: asked).value,
                 refused: $0.optionalText(2))
         }
     }
@@ -58,7 +69,7 @@ extension StoreReader {
 /// The earlier batch that a repeated add with the same `client_key` finds.
 public struct EarlierBatch: Hashable, Sendable {
     public let id: BatchID
-    public let askedForTheSame: Bool
+    public let isSameRequest: Bool
     /// The answer about refused entries.
     public let refused: String?
 }

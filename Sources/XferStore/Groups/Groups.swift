@@ -27,7 +27,7 @@ extension StoreReader {
         return groups
     }
 
-    /// Most transfers of the group at once; nil without a limit of its own.
+    /// The highest number of transfers of the group at once; nil without a limit of its own.
     public func maxActive(of group: GroupKey) throws(StoreError) -> Int? {
         try groupSettings(group)?.limits.maxActive
     }

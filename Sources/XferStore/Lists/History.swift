@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Tasks that have ended and may be forgotten, wholly or in part.
+/// Ended tasks that may be removed, wholly or in part.
 extension StoreReader {
     /// Failed tasks that finished before `olderThan` and still have a transfer, oldest first: their kept bytes can go.
     public func expiredFailed(olderThan: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {

@@ -153,7 +153,7 @@ private struct QueueWalk {
     /// Rows and lanes that may still be inspected.
     var scan: Int
     var places: [QueuePlaceCursor] = []
-    /// The place behind what was inspected last.
+    /// The place after the last inspected row.
     var reached: QueuePlaceCursor?
 
     init(filter: TaskQuery, order: QueueOrder, wanted: Int, scan: Int) {
@@ -164,7 +164,7 @@ private struct QueueWalk {
         hosts = filter.hosts.map(Set.init)
     }
 
-    /// Rows that are read at once: no more than what is wanted where all match.
+    /// The number of rows that are read at once: no more than are wanted if all match.
     var step: Int {
         filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
     }

@@ -189,7 +189,7 @@ public struct TaskIDPage: Hashable, Sendable {
 }
 
 extension TransferTask {
-    /// The bytes of its texts and lists that may be long: most of what it takes in memory.
+    /// The bytes of its texts and lists that may be long: most of its memory.
     public var variableBytes: Int {
         var bytes = 1024 + (specification.meta?.utf8.count ?? 0)
         func add(_ url: HTTPURL) { bytes += url.target.utf8.count + url.host.utf8.count + 64 }

@@ -1,19 +1,19 @@
 import GRDB
 import GRDBSQLite
 
-/// Passes what a commit appends to the write-ahead log to the system in one piece.
+/// Passes the bytes that a commit appends to the write-ahead log to the system in one piece.
 ///
 /// SQLite writes each page's frame in two calls, its head and the page (https://sqlite.org/fileformat2.html#walformat):
 /// two dozen for one added task. Here they are gathered until a call needs the content of the file, most often the sync
-/// that makes the commit durable. Nothing that is not written yet counts as committed: neither for this connection nor
-/// for others, since SQLite publishes the frames to them after the sync.
+/// that makes the commit durable. Bytes that are not written yet do not count as committed: neither for this connection
+/// nor for others, since SQLite publishes the frames to them after the sync.
 ///
 /// Wraps the methods of the log's file (https://sqlite.org/c3ref/io_methods.html). They are called on the queue of
 /// their connection only, so no other thread uses this object.
 final class GatheredLog {
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Thirty frames: what is larger goes out in pieces. SQLite writes less than 128 KiB in one call
+    /// Thirty frames: larger commits are written in pieces. SQLite writes less than 128 KiB in one call
     /// (`seekAndWriteFd`).
     private static let capacity = 31 * (24 + 4096)
 
@@ -25,9 +25,9 @@ final class GatheredLog {
     /// Offset of the gathered bytes in the file.
     private var start: Int64 = 0
 
-    /// Gathers from now on until the connection is closed. The database is in WAL mode and was read.
+    /// Begins to gather, until the connection is closed. The database is in WAL mode and was read.
     ///
-    /// - Throws: `StoreError` when SQLite does not say which file its log is.
+    /// - Throws: `StoreError` when SQLite does not reveal its log file.
     static func begin(on database: Database) throws(StoreError) {
         var log: File?
         let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)

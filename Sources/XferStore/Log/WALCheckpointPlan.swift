@@ -47,7 +47,7 @@ struct WALCheckpointPlan {
     /// reported to `onCommit` yet.
     private var ahead = 0
     private var isMovingBeside = false
-    /// The length below which no further move is tried.
+    /// The length below which no further move is attempted.
     private var nextTry = 0
     /// True if the log is no longer moved. The next start then moves it from its beginning.
     private(set) var isGivenUp = false

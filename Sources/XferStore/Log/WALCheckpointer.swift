@@ -20,7 +20,7 @@ final class WALCheckpointer: @unchecked Sendable {
     private var thread: StoreThread?
 
     /// - Parameter writer: the connection that commits, on its queue.
-    /// - Throws: `StoreError.cannotOpen` when the system gives no thread, GRDB's errors.
+    /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread, GRDB's errors.
     init(_ configuration: StoreConfiguration, writer: Database) throws {
         plan = Locked(WALCheckpointPlan(configuration.logLimits))
         queue = try DatabaseOpener.openBeside(configuration.path)
@@ -33,11 +33,11 @@ final class WALCheckpointer: @unchecked Sendable {
     /// The time since pages were moved last.
     var age: Duration { movedAt.withLock { $0.duration(to: .now) } }
 
-    /// After every commit, on the writer's queue.
+    /// Called after every commit, on the writer's queue.
     func onCommit(_ writer: Database) {
         switch plan.withLock({ $0.onCommit(length: length.pages) }) {
         case .nothing: break
-        case .moveBeside: thread?.ask()
+        case .moveBeside: thread?.request()
         case .move:
             thread?.await()
             // It may have been given up meanwhile.
@@ -50,7 +50,7 @@ final class WALCheckpointer: @unchecked Sendable {
 
     /// Ends the thread and its connection; nothing is committed any more. On the writer's queue.
     ///
-    /// - Returns: whether what is left of the log may be moved. If not, it has to stay for the next start.
+    /// - Returns: true if the rest of the log may be moved. If not, it has to stay for the next start.
     func close(_ writer: Database) -> Bool {
         length.leave(writer)
         thread?.finish()
@@ -108,8 +108,8 @@ private nonisolated func recordLogLength(
 
 /// Moves the log into the database, with any connection.
 enum WALCheckpoint {
-    /// Moves as many pages as readers of the log allow. A disk error here does not fail a commit: what is in the log is
-    /// durable.
+    /// Moves as many pages as readers of the log allow. A disk error here does not fail a commit: the log's contents
+    /// are durable.
     static func move(_ database: Database) -> WALCheckpointPlan.Outcome {
         do {
             let count = try database.checkpoint(.passive).checkpointedFrameCount

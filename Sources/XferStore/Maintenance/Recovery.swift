@@ -102,7 +102,7 @@ enum Recovery {
         try target.close()
     }
 
-    /// Gives the new database the key of the damaged one; false if that cannot be read.
+    /// Copies the key of the damaged database to the new one; false if that cannot be read.
     private static func copyDigestKey(from source: Database, into target: Database) throws -> Bool {
         let statement = "SELECT digest_key FROM store WHERE typeof(digest_key) = 'blob' AND length(digest_key) = 32"
         guard let keys = try? Data.fetchAll(source, sql: statement), keys.count == 1 else { return false }
@@ -121,7 +121,7 @@ enum Recovery {
         report.salvaged[table] = salvage.count
     }
 
-    /// A line about tasks that the damaged database counts and that no other line says are lost.
+    /// A line about tasks that the damaged database counts and that no other line reports as lost.
     private static func uncounted(in source: Database, _ report: RecoveryReport) -> String? {
         let counted = try? Int.fetchOne(
             source, sql: "SELECT total(count) FROM task_count WHERE owner = ? AND group_name = ? AND count > 0",

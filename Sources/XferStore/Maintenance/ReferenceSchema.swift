@@ -80,7 +80,8 @@ struct ReferenceSchema {
     /// Assigns to each object the row that was found for it; nil where there is none.
     ///
     /// An intact object is identified by its whole definition, a damaged one by the columns that are still readable.
-    /// The last criterion is the row number, which is the order of the migrations unless VACUUM or 1.0.0-rc.1 made another.
+    /// The last criterion is the row number, which is the order of the migrations unless VACUUM or 1.0.0-rc.1 made
+    /// another.
     func places(in found: [Object]) -> [(object: Object, found: Object?)] {
         var free = found
         var places: [(object: Object, found: Object?)] = objects.map { ($0, nil) }

@@ -23,20 +23,20 @@ extension TaskStore {
 
     /// Replaces the database by a backup. Nothing is deleted: the present database is set aside. It must not be open.
     ///
-    /// Clients may know ids and sequence numbers that were given after the backup. So the store gets a new id, and all
-    /// of its sequences continue far beyond those of the backup and of the database that is replaced. Tokens are
-    /// revoked: one that was revoked after the backup would be valid again.
+    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and all
+    /// of its sequences continue beyond those of the backup and of the database that is replaced: see
+    /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
     ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
-    /// - Throws: `foreignFile`, `newerDatabase`, `damaged`, `cannotOpen`; then the present database is as it was.
+    /// - Throws: `foreignFile`, `newerDatabase`, `damaged`, `cannotOpen`; then the present database is unchanged.
     public static func restore(_ copy: String, at path: String, now: Timestamp) throws(StoreError) -> RestoreReport {
         do throws(StoreError) {
             try check(at: copy, thoroughly: true)
             guard case .ours = try DatabaseFile.inspect(copy) else { throw .foreignFile(path: copy) }
             // Migrates a backup of an older version.
             try TaskStore.open(StoreConfiguration(path: copy)).close()
-            var report = try Restoring.renew(copy, beyond: Restoring.sequences(of: path), at: now)
+            var report = try Restoring.renew(copy, beyond: Restoring.replaced(at: path), at: now)
             if access(path, F_OK) == 0 {
                 let name = try Recovery.freeName(path, now, word: "replaced")
                 try Recovery.setAside(path, as: name)
@@ -51,21 +51,57 @@ extension TaskStore {
     }
 }
 
-private enum Restoring {
-    /// Numbers that are left out after the highest known one, because clients may have seen them.
+/// Where the numbers of a restored database continue, so that none that a client may know means two things.
+enum RestoredNumbers {
+    /// Numbers that are left out in a table whose numbers no user reads.
     static let gap: Int64 = 1_000_000_000
+    /// Numbers that are left out if the replaced database says which one was given last.
+    static let leastGap: Int64 = 1000
+    /// The tables whose numbers users read and type: they have few digits.
+    private static let shown: Set<String> = ["task", "batch"]
 
-    /// The last numbers of the database's sequences, by table; empty if there is no readable database.
-    static func sequences(of path: String) -> [String: Int64] {
-        guard access(path, F_OK) == 0 else { return [:] }
+    /// The number after which a table continues.
+    ///
+    /// The database that is replaced tells which ids were given after the backup. Without it, or if it is another one, the
+    /// bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that knows a
+    /// later one sees that the store's id has changed.
+    ///
+    /// - Parameters:
+    ///   - own: the table's last number in the backup.
+    ///   - replaced: its last number in the replaced database; nil if there is none.
+    ///   - isSameStore: whether the backup is one of the replaced database.
+    static func last(in table: String, own: Int64, replaced: Int64?, isSameStore: Bool) -> Int64 {
+        let known = max(0, own, replaced ?? 0)
+        guard shown.contains(table) else { return known.addingSaturated(gap) }
+        let isKnown = isSameStore && replaced.map { $0 >= own } ?? false
+        return known.addingSaturated(isKnown ? leastGap : min(gap, max(100 * leastGap, known)))
+    }
+}
+
+private enum Restoring {
+    /// What is known of the database that is replaced.
+    struct Replaced {
+        /// Nil if it cannot be read.
+        var storeID: String?
+        /// The last numbers of its sequences, by table.
+        var sequences: [String: Int64] = [:]
+    }
+
+    /// What is known of the database at a path; nothing if there is no readable one.
+    static func replaced(at path: String) -> Replaced {
+        guard access(path, F_OK) == 0 else { return Replaced() }
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             // The file is set aside as it is.
             if !db.configuration.readonly { xfer_sqlite_keep_log_at_close(db.sqliteConnection, 1) }
         }
-        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return [:] }
+        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return Replaced() }
         defer { try? queue.close() }
-        return (try? queue.inDatabase { try sequences($0) }) ?? [:]
+        return
+            (try? queue.inDatabase { db in
+                Replaced(
+                    storeID: try String.fetchOne(db, sql: "SELECT id FROM store"), sequences: try sequences(db))
+            }) ?? Replaced()
     }
 
     private static func sequences(_ db: Database) throws -> [String: Int64] {
@@ -78,19 +114,21 @@ private enum Restoring {
 
     /// Gives the database a new identity, on a connection of its own.
     static func renew(
-        _ path: String, beyond others: [String: Int64], at now: Timestamp
+        _ path: String, beyond replaced: Replaced, at now: Timestamp
     ) throws(StoreError) -> RestoreReport {
         var report = RestoreReport()
         do {
             let queue = try DatabaseQueue(path: path)
             try queue.inTransaction(.immediate) { db in
+                let formerID = try String.fetchOne(db, sql: "SELECT id FROM store")
                 try db.execute(sql: "UPDATE store SET id = lower(hex(randomblob(16)))")
                 let own = try sequences(db)
                 let tables = try String.fetchAll(
                     db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'")
                 for table in tables {
-                    let last = max(0, own[table] ?? 0, others[table] ?? 0)
-                    let next = last.addingSaturated(gap)
+                    let next = RestoredNumbers.last(
+                        in: table, own: own[table] ?? 0, replaced: replaced.sequences[table],
+                        isSameStore: formerID != nil && formerID == replaced.storeID)
                     try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [table])
                     try db.execute(
                         sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", arguments: [table, next])

@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import Glibc
 
-/// A damaged database, opened as it is if that works, else as a copy with its header and schema restored. The damaged
+/// A damaged database, opened directly if that works, else as a copy with its header and schema restored. The damaged
 /// files are only read.
 final class SalvageSource {
     let queue: DatabaseQueue
@@ -57,7 +57,7 @@ final class SalvageSource {
         return try? DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// True if all of the schema is as this program makes it, and its root pages are right.
+    /// True if all of the schema is the one that this program creates, and its root pages are correct.
     private static func isWhole(_ queue: DatabaseQueue) throws -> Bool {
         try queue.inDatabase { db in
             let found = try ReferenceSchema.objects(of: db)
@@ -71,8 +71,8 @@ final class SalvageSource {
 
     // MARK: Mending a copy
 
-    /// Gives the first page the fixed part of a good database's header, or a whole page when there is none. SQLite then
-    /// reads the log's pages over it (https://sqlite.org/fileformat2.html#the_database_header).
+    /// Copies the fixed part of an intact database's header to the first page, or a whole page when there is none.
+    /// SQLite then reads the log's pages over it (https://sqlite.org/fileformat2.html#the_database_header).
     private static func mendHeader(of path: String, _ good: [UInt8]) throws(StoreError) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DatabaseFile.failure(path) }
@@ -101,8 +101,8 @@ final class SalvageSource {
         guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
     }
 
-    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped:
-    /// nothing reads by them, and they may be damaged. Returns what could not be restored.
+    /// Restores every definition of the schema, and the recorded root pages. Indexes are dropped: no query here uses
+    /// them, and they may be damaged. Returns the definitions that could not be restored.
     private static func mendSchema(of path: String) throws -> [String] {
         let connection = try RawConnection(path)
         try connection.run("PRAGMA writable_schema = ON")
@@ -161,7 +161,7 @@ final class SalvageSource {
         return lost
     }
 
-    /// More different root pages than this are no damage.
+    /// The highest number of different root pages that is considered damage.
     private static let mostDamagedRoots = 16
 
     /// The recorded root pages, found without the table that keeps them; none if they are not found.

@@ -1,11 +1,11 @@
 /// One step of the schema, never edited once it has landed. The schema's version (`PRAGMA user_version`) is the number
 /// of the last step taken.
 struct Migration: Sendable {
-    /// For people looking into the database.
+    /// The name, for people who inspect the database.
     let name: String
     let sql: String
 
-    /// In order; new ones go to the end, each in a file of its own.
+    /// All migrations in order; new ones are added at the end, each in a file of its own.
     static let all: [Migration] = [
         .firstRelease, .cheapRemovals, .briefRuns, .eventSeries,
         .answerDoubts, .hostCooldowns, .lastAttempts,

@@ -11,7 +11,7 @@ public struct QueueFigures: Hashable, Sendable {
 
     /// Tasks by state.
     public var states: [TaskState: Int64] = [:]
-    /// Waiting tasks by what they wait for.
+    /// The number of waiting tasks by the reasons of their waits.
     public var waits: [WaitReason: Int64] = [:]
     /// Unfinished tasks of groups.
     public var groups: [GroupCount] = []

@@ -9,7 +9,8 @@ struct DatabaseExamination {
     let isSealed: Bool
 
     /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or it does not say.
-    /// - Throws: `foreignFile`, `newerDatabase`, `olderDatabase`; `damaged` if statements would read other rows than the tables have.
+    /// - Throws: `foreignFile`, `newerDatabase`, `olderDatabase`; `damaged` if statements would read other rows than
+    ///   the tables have.
     init(_ db: Database, path: String, inLog: Int?) throws {
         version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0

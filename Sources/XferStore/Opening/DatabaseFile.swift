@@ -4,9 +4,9 @@ import Glibc
 /// (https://sqlite.org/fileformat2.html#the_database_header).
 enum DatabaseFile {
     enum Kind: Equatable {
-        /// Not there, empty, or without a schema.
+        /// Missing, empty, or without a schema.
         case blank
-        /// Made by this program, with the schema version in its header; the write-ahead log may hold a newer one.
+        /// Created by this program, with the schema version in its header; the write-ahead log may contain a newer one.
         case ours(version: Int)
         case foreign
     }
@@ -47,7 +47,7 @@ enum DatabaseFile {
                 """
                 \(path) is \(length == nil ? "missing" : "empty") beside its write-ahead log \(path)-wal of \
                 \(LogInspection.length(of: path)) bytes: put the database file back, together with the log that belongs \
-                to it, or run xferd --recover, which keeps what the log holds
+                to it, or run xferd --recover, which keeps the log's contents
                 """)
         } else if let length, !hasLog(path), let expected = try expectedLength(of: path), length < expected {
             findings.append("\(path) has \(length) bytes, expected \(expected): its end is missing")
@@ -58,7 +58,7 @@ enum DatabaseFile {
         return log.version
     }
 
-    /// In bytes, nil when there is no such file.
+    /// The length in bytes, or nil when there is no such file.
     private static func length(of path: String) throws(StoreError) -> Int? {
         var status = stat()
         if stat(path, &status) == 0 { return status.st_size }

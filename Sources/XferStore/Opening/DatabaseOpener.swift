@@ -32,7 +32,7 @@ enum DatabaseOpener {
         }
     }
 
-    /// The error with the file's path, if SQLite does not say which file it is.
+    /// The error with the file's path, if SQLite's error does not contain it.
     private static func openingError(_ cause: StoreError, _ path: String) -> StoreError {
         guard !cause.isDamage, case .sqlite(let code, let message) = cause else { return cause }
         return .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
@@ -91,7 +91,7 @@ enum DatabaseOpener {
 
     /// Throws unless this program may open it. Nothing is written, also not by SQLite.
     ///
-    /// - Returns: the schema version that the log leaves; nil if the log does not say.
+    /// - Returns: the schema version that results from the log; nil if the log does not contain one.
     @discardableResult
     static func refuseOthers(_ path: String) throws(StoreError) -> Int? {
         var newest = DatabaseFile.versionInLog(path) ?? 0
@@ -106,9 +106,9 @@ enum DatabaseOpener {
         return try DatabaseFile.refuseDamage(path)
     }
 
-    /// Small caches and few readers: the operating system's cache holds the file anyway.
+    /// Small caches and few readers: the operating system's cache contains the file anyway.
     ///
-    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds
+    /// - Parameter keepsLog: true if a connection that is closed leaves the log unchanged. Otherwise a start that finds
     ///   the database damaged would have moved the log into it, which a repair needs.
     private static func configuration(keepingLog keepsLog: Bool) -> Configuration {
         var configuration = Configuration()

@@ -23,7 +23,7 @@ struct DatabasePlace: Sendable {
 
     private let files: [(path: String, identity: Identity)]
 
-    /// Records the files as they are now; the database is open and its log was made.
+    /// Records the present files; the database is open and its log was made.
     ///
     /// - Throws: `StoreError.vanished`.
     init(_ path: String) throws(StoreError) {

@@ -11,7 +11,7 @@ enum SchemaSeal {
     /// The number of the row with the root pages by name, as JSON.
     private static let rootsRow = -1
 
-    /// Records the schema as it is now. Call it in the transaction that changed it.
+    /// Records the present schema. Call it in the transaction that changed it.
     static func renew(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -21,7 +21,7 @@ enum SchemaSeal {
                 """, arguments: [String(try digest(of: db))])
     }
 
-    /// True if the schema is as it was recorded; nil if it never was.
+    /// True if the schema equals the recorded one; nil if none was recorded.
     static func isIntact(_ db: Database) throws(StoreError) -> Bool? {
         let statement = "SELECT name FROM migration WHERE number = \(digestRow)"
         let kept = try Connection(db).all(composed: statement, []) { $0.text(0) }.first

@@ -24,8 +24,8 @@ extension StoreReader {
         try connection.first("SELECT min(until) FROM host_cooldown") { $0.optionalTime(0) } ?? nil
     }
 
-    /// Hosts whose cooldown is over, because its time has passed or `endCooldowns` ended it.
-    /// `setCooldown(host:until: nil)` lets them back in.
+    /// Hosts whose cooldown is over, because its time has passed or `endCooldowns` ended it. `setCooldown(host:until:
+    /// nil)` admits them again.
     public func dueCooldowns(now: Timestamp, limit: Int = 1000) throws(StoreError) -> [HostCooldown] {
         try connection.all(
             "SELECT host, until FROM host_cooldown WHERE until <= ?1 ORDER BY until LIMIT ?2", Value(now), Value(limit)
@@ -109,7 +109,7 @@ extension StoreTransaction {
     }
 
     /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being
-    /// removed or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
+    /// removed or get another source. Each is due at once; the next pass admits the host again, or finds another cause.
     public func endCooldowns(causedBy ids: [TaskID]) throws(StoreError) {
         guard try hasCooldowns() else { return }
         for id in ids {

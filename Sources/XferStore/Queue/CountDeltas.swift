@@ -5,10 +5,10 @@ struct LineKey: Hashable {
     let priority: Priority
     /// The group's row.
     let group: Int64
-    /// Empty for tasks without one.
+    /// The profile; empty for tasks without one.
     let profile: String
 
-    /// For statements: priority, group, profile.
+    /// The values for statements: priority, group, profile.
     var values: (Value, Value, Value) { (.integer(Int64(priority.rawValue)), .integer(group), .text(profile)) }
 }
 
@@ -51,9 +51,9 @@ struct QueuePlace: Hashable {
 /// Deltas that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks for
 /// one host changes its row once. They are written earlier when a query reads the table.
 struct GatheredCountDeltas<Key: Hashable> {
-    /// From completed change-sets of this group.
+    /// The changes of completed change-sets of this group.
     private var earlier = CountDeltas<Key>()
-    /// From the change-set that is being executed.
+    /// The changes of the change-set that is being executed.
     var current = CountDeltas<Key>()
     /// The value of `earlier` before the change-set, if it was written within the change-set's savepoint.
     private var writtenWithin: CountDeltas<Key>?
@@ -86,7 +86,7 @@ struct GatheredCountDeltas<Key: Hashable> {
     }
 }
 
-/// Sums by key, in the order in which the keys came first: new hosts join the rotation in that order.
+/// Sums by key, in the order in which the keys appeared: new hosts join the rotation in that order.
 struct CountDeltas<Key: Hashable> {
     private var indices: [Key: Int] = [:]
     private(set) var entries: [(key: Key, amount: Int64)] = []

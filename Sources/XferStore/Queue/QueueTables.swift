@@ -70,7 +70,7 @@ extension StoreTransaction {
     }
 }
 
-/// Values of `task_count` that stand for "all" owners or groups.
+/// Values of `task_count` that represent all owners or groups.
 enum CountScope {
     static let allOwners: Int64 = -1
     static let allGroups = ""

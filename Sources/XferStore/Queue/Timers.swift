@@ -38,10 +38,10 @@ extension StoreTransaction {
     /// The longest of them: the longest wait that a server may request (`RetryPolicy.longestRetryAfter`).
     private static let longest = Duration.seconds(3600)
 
-    /// The wall clock was set by `amount`: waits with a length are shifted by it, so that their length stays. Waits for
-    /// a time of day do not change. The transaction does all or nothing, so that none is shifted twice.
+    /// Shifts waits after the wall clock was set by `amount`: waits with a length keep their length. Waits for a time
+    /// of day do not change. The transaction does all or nothing, so that none is shifted twice.
     ///
-    /// - Parameter now: by the clock as it is now.
+    /// - Parameter now: the present time by the clock.
     public func shiftWaits(by amount: Duration, now: Timestamp) throws(StoreError) {
         let microseconds = Value.integer(amount.wholeMicroseconds)
         for reason in Self.lengths {

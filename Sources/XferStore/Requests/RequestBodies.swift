@@ -67,7 +67,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The task does not send these copies any more.
+    /// Removes copies that the task no longer sends.
     public func removeSpooledSources(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM spooled_source WHERE task_id = ?1", Value(id))
     }

@@ -9,7 +9,7 @@ public struct StoredResult: Hashable, Sendable {
     }
 
     public var content: Content
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// JSON text of the object parsed from the response.
     public var object: String?
@@ -51,7 +51,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Replaces what the task kept before.
+    /// Replaces the task's stored result.
     public func setResult(_ result: StoredResult, of id: TaskID, at time: Timestamp) throws(StoreError) {
         var bytes: [UInt8]?
         var name: String?
@@ -67,7 +67,7 @@ extension StoreTransaction {
         try setStored(result.length, .result, of: id)
     }
 
-    /// Nothing happens when nothing was kept.
+    /// Removes the stored result, if there is one.
     public func removeResult(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM task_result WHERE task_id = ?1", Value(id))
         try removeStored(.result, of: id)

@@ -17,7 +17,7 @@ final class Connection {
     /// statements of a change-set that ignored the error, each in a transaction of its own.
     private(set) var abortion: StoreError?
     private let handle: OpaquePointer?
-    /// SQLite holds this pointer until `end`.
+    /// The listener's pointer, which SQLite keeps until `end`.
     private var listener: Unmanaged<RowChangeTarget>?
 
     init(_ database: Database) {
@@ -98,16 +98,16 @@ final class Connection {
 
     /// Reports every row that a statement inserts, changes or deletes to `listener`, except in tables without rowid and
     /// where a table is emptied as a whole. The listener must not use the connection.
-    func tellChanges(to listener: any RowChangeListener) {
-        let held = Unmanaged.passRetained(RowChangeTarget(listener))
-        self.listener = held
+    func reportChanges(to listener: any RowChangeListener) {
+        let retained = Unmanaged.passRetained(RowChangeTarget(listener))
+        self.listener = retained
         sqlite3_update_hook(
             handle,
             { target, _, _, table, row in
                 guard let target, let table else { return }
                 Unmanaged<RowChangeTarget>.fromOpaque(target).takeUnretainedValue().listener
                     .onChange(ofTable: table, row: row)
-            }, held.toOpaque())
+            }, retained.toOpaque())
     }
 
     /// Clears the `abortion` of an earlier transaction.
@@ -171,7 +171,7 @@ protocol RowChangeListener: AnyObject {
     func onChange(ofTable table: UnsafePointer<CChar>, row: Int64)
 }
 
-/// Holds the listener. SQLite keeps a pointer to this object.
+/// A reference to the listener. SQLite keeps a pointer to this object.
 private final class RowChangeTarget {
     let listener: any RowChangeListener
 
@@ -200,14 +200,15 @@ extension StoreError {
     /// index is missing (SQLITE_ERROR), or a value violates the schema.
     static let codesOfDamage = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH]
 
-    /// True if the storage failed: it is full, broken or read-only, or the files were removed. A later try may succeed.
+    /// True if the storage failed: it is full, broken or read-only, or the files were removed. A later attempt may
+    /// succeed.
     var isStorageFailure: Bool {
         if case .vanished = self { return true }
         guard case .sqlite(let code, _) = self else { return false }
         return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
     }
 
-    /// True if another process holds the database's lock.
+    /// True if another process has the database's lock.
     var isBusy: Bool {
         guard case .sqlite(let code, _) = self else { return false }
         return code & 0xFF == SQLITE_BUSY

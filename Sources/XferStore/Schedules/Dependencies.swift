@@ -7,18 +7,18 @@ public struct EndedTarget: Hashable, Sendable {
 }
 
 /// The state of all targets of a task.
-public struct DependencyStanding: Hashable, Sendable {
+public struct DependencyState: Hashable, Sendable {
     /// Targets that have not ended.
     public var openCount = 0
-    /// The first that ended otherwise than completed.
+    /// The first target that failed or was cancelled.
     public var failed: EndedTarget?
 }
 
 /// Dependencies between tasks.
 extension StoreReader {
     /// The state of this task's targets.
-    public func dependencies(of id: TaskID) throws(StoreError) -> DependencyStanding {
-        var standing = DependencyStanding()
+    public func dependencies(of id: TaskID) throws(StoreError) -> DependencyState {
+        var state = DependencyState()
         let rows = try connection.all(
             """
             SELECT target_id, outcome FROM dependency
@@ -27,13 +27,13 @@ extension StoreReader {
         ) { (id: TaskID($0.integer(0)), outcome: $0.optionalText(1)) }
         for row in rows {
             if let outcome = row.outcome {
-                standing.failed =
-                    standing.failed ?? EndedTarget(id: row.id, outcome: TaskState(rawValue: outcome) ?? .failed)
+                state.failed =
+                    state.failed ?? EndedTarget(id: row.id, outcome: TaskState(rawValue: outcome) ?? .failed)
             } else {
-                standing.openCount += 1
+                state.openCount += 1
             }
         }
-        return standing
+        return state
     }
 
     /// True if a target of this task has not ended.
@@ -128,7 +128,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM ended_target WHERE target_id = ?1", Value(id))
     }
 
-    /// A task came back to the queue: its conditions are checked at once.
+    /// Prepares a check of the conditions of a task that returned to the queue.
     func renewConditions(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
         guard !task.specification.schedule.isEmpty else { return }
         if earlier.isTerminal { try renewDependencies(of: task.id) }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A trust policy as the database holds it.
+/// A trust policy with its columns in the database.
 public struct StoredPolicy: Hashable, Sendable {
     /// The policy, with the version that it got when it was written.
     public var policy: TrustPolicy

@@ -13,7 +13,7 @@ public struct StoredProfile: Hashable, Sendable {
 }
 
 extension StoredProfile {
-    /// From a row with name, is_configured, profile.
+    /// Reads a row with name, is_configured, profile.
     init(_ row: ResultRow) throws(StoreError) {
         guard let profile = JSONText.decode(Profile.self, from: row.text(2)), profile.name == row.text(0) else {
             throw .unreadable(table: "profile", id: 0, column: "profile")

@@ -13,7 +13,7 @@ public struct StoredToken: Hashable, Sendable {
 }
 
 extension StoredToken {
-    /// From a row with id, name, digest, owner, scope, created_at, expires_at, directory.
+    /// Reads a row with id, name, digest, owner, scope, created_at, expires_at, directory.
     init(_ row: ResultRow) throws(StoreError) {
         let id = row.integer(0)
         guard let owner = UInt32(exactly: row.integer(3)) else {

@@ -3,10 +3,10 @@ public import XferModel
 /// A hook that still has to run for a task's end.
 public struct PendingHook: Hashable, Sendable {
     public let id: Int64
-    /// The task may be gone.
+    /// The task, which may have been removed.
     public let taskID: TaskID
     public let occasion: HookOccasion
-    /// Its name.
+    /// The hook's name.
     public let hook: String
     /// Absolute path of the file the task published.
     public let path: String?
@@ -32,7 +32,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Removes a pending hook that has run or cannot run any more.
+    /// Removes a pending hook that has run or can no longer run.
     public func removePendingHook(_ id: Int64) throws(StoreError) {
         try connection.run("DELETE FROM pending_hook WHERE id = ?1", .integer(id))
     }

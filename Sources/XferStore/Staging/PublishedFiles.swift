@@ -50,7 +50,7 @@ extension StoreTransaction {
     /// Records the task's published file after its publish intent was carried out. Call it before the transfer is
     /// deleted.
     ///
-    /// - Returns: whether the transfer's own bytes still exist, because a hook made the published file from a copy. The
+    /// - Returns: true if the transfer's own bytes still exist, because a hook made the published file from a copy. The
     ///   caller can then remove the bytes: the publish intent is cleared, so a recovery does not take them for the
     ///   published file.
     public func recordPublished(

@@ -2,7 +2,7 @@ public import XferModel
 
 /// Reserved final names: a directory's inode and a name, so that two spellings of a path are one.
 extension StoreReader {
-    /// The task that holds this name in this directory.
+    /// The task that has reserved this name in this directory.
     public func holder(ofName name: String, in directory: FileIdentity) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT task_id FROM reservation WHERE device = ?1 AND inode = ?2 AND name = ?3",
@@ -12,7 +12,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Reserves a final name for a task; false when another task holds it, true when this one already did.
+    /// Reserves a final name for a task; false when another task has reserved it, true when this one already has.
     public func reserve(_ name: String, in directory: FileIdentity, by task: TaskID) throws(StoreError) -> Bool {
         try connection.run(
             """
@@ -25,7 +25,7 @@ extension StoreTransaction {
         return holder == task
     }
 
-    /// Releases all names that the task holds.
+    /// Releases all names that the task has reserved.
     public func releaseReservations(of task: TaskID) throws(StoreError) {
         let held = try connection.all(
             "SELECT device, inode, name FROM reservation INDEXED BY reservation_task WHERE task_id = ?1", Value(task)

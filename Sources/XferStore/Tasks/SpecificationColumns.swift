@@ -8,7 +8,7 @@ struct SpecificationColumns {
     let label: Value
     let url: Value
     let directory: Value
-    /// Device and inode of the directory; the client did not give them, so they are not part of the fingerprint.
+    /// Device and inode of the directory. The client did not set them, so they are not part of the fingerprint.
     let directoryDevice: Value
     let directoryInode: Value
     let name: Value
@@ -44,7 +44,7 @@ struct SpecificationColumns {
     /// Rows of earlier versions contain such hashes, so the function must not change. Options with their default values
     /// are not hashed, so a new option does not change existing hashes.
     ///
-    /// - Parameter body: the request's content as it is stored.
+    /// - Parameter body: the stored content of the request.
     func fingerprint(of specification: TaskSpecification, _ body: RequestBody?) throws(StoreError) -> Int64 {
         let body: String? = if let body { try JSONText.encode(body.withoutSpoolNames) } else { nil }
         var hash = Fingerprint()

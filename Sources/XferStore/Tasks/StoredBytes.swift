@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The kinds of what a task keeps beyond a short row.
+/// The kinds of data that a task stores beyond a short row.
 enum StoredKind: String {
     /// The content of its request.
     case body
@@ -20,14 +20,14 @@ enum StoredKind: String {
 }
 
 extension StoreReader {
-    /// The bytes that are kept for the tasks of a user, without what is small.
+    /// The bytes that are stored for the tasks of a user, without small data.
     public func storedBytes(of owner: Owner) throws(StoreError) -> Int64 {
         try connection.first("SELECT bytes FROM owner_bytes WHERE owner = ?1", Value(owner)) { $0.amount(0) } ?? 0
     }
 }
 
 extension StoreTransaction {
-    /// Records what a task keeps, which replaces the former records.
+    /// Records the size of a task's data, which replaces the former records.
     func setStored(_ bytes: Int64, _ kind: StoredKind, of id: TaskID) throws(StoreError) {
         guard bytes >= kind.least else { return try removeStored(kind, of: id) }
         try connection.run(

@@ -18,7 +18,7 @@ enum TaskDependents {
 }
 
 extension StoreTransaction {
-    /// Deletes what depends on tasks that are about to be deleted.
+    /// Deletes the rows that depend on tasks that are about to be deleted.
     func deleteDependents(of tasks: [TaskID]) throws(StoreError) {
         guard let first = tasks.min(), let last = tasks.max() else { return }
         let list = Value.text(JSONText.array(tasks.map(\.rawValue)))

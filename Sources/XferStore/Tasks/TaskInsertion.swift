@@ -98,8 +98,8 @@ public struct TaskInsertion: Sendable {
 }
 
 extension StoreTransaction {
-    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost half of what they cost
-    /// one by one, since SQLite opens every index for each statement.
+    /// Inserts rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost half of what they
+    /// cost one by one, since SQLite opens every index for each statement.
     ///
     /// - Parameter batch: the batch they are members of; see `insertBatch`.
     public func insertTasks(
@@ -137,7 +137,7 @@ extension StoreTransaction {
         for (index, insertion) in insertions.enumerated() {
             let (id, content) = (first + Int64(clamping: index), insertion.content)
             var task = TransferTask(
-                id: TaskID(id), asked: content.task, state: content.state, rank: id << 20,
+                id: TaskID(id), storedSpecification: content.task, state: content.state, rank: id << 20,
                 createdAt: time)
             task.wait = content.wait
             task.coalesceKey = content.coalesceKey
@@ -195,8 +195,8 @@ extension TaskInsertion.Content {
     }
 }
 
-/// Rows that one statement inserts. Ten bring most of the possible gain, and there are only two statements to cache:
-/// for ten rows and for one.
+/// The number of rows that one statement inserts. Ten have most of the possible gain, and there are only two statements
+/// to cache: for ten rows and for one.
 let rowsOfOneStatement = 10
 
 /// Splits `count` elements, in order, into shares of as many as one statement inserts: ten, then each by itself.

@@ -7,7 +7,7 @@ public struct TaskOutline: Sendable {
     public let received: Int64
     /// True if a transfer, with its bytes, belongs to the task.
     public let hasTransfer: Bool
-    /// True if `lastProgressAt` is set: the task was tried.
+    /// True if `lastProgressAt` is set: the task has made an attempt.
     public let hasBegun: Bool
     /// True if it has conditions for its start.
     public let hasConditions: Bool
@@ -119,7 +119,7 @@ extension StoreTransaction {
 }
 
 extension TaskOutline {
-    /// From a row of `outlines`; nil if it is unreadable.
+    /// Reads a row of `outlines`; returns nil if it is unreadable.
     fileprivate init?(_ row: ResultRow, _ options: OutlinedOptions) {
         let id = TaskID(row.integer(8))
         guard let place = try? QueuePlace(row, of: id), let kind = TaskKind(rawValue: row.text(9)) else { return nil }

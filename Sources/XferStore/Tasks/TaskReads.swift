@@ -14,7 +14,7 @@ extension StoreReader {
         }
     }
 
-    /// The task that holds this key of its owner.
+    /// The task that has this key of its owner.
     public func taskID(owner: Owner, clientKey: String) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2", Value(owner), .text(clientKey)
@@ -35,10 +35,10 @@ extension StoreReader {
         ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
         guard let found else { return nil }
         if let asked, found.fingerprint == Fingerprint(asked: asked).value {
-            return EarlierAdd(id: found.id, askedForTheSame: true)
+            return EarlierAdd(id: found.id, isSameRequest: true)
         }
         let fingerprint = try SpecificationColumns(specification).fingerprint(of: specification, body)
-        return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
+        return EarlierAdd(id: found.id, isSameRequest: found.fingerprint == fingerprint)
     }
 
     /// The task that an earlier identical add made; nil also when its key was used for another one.
@@ -109,5 +109,5 @@ extension StoreReader {
 public struct EarlierAdd: Hashable, Sendable {
     public let id: TaskID
     /// True if the first add was identical; later changes by `task.update` do not count.
-    public let askedForTheSame: Bool
+    public let isSameRequest: Bool
 }

@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// A new row with the next id, for what was not prepared.
+    /// Inserts a row with the next id, for a task that was not prepared.
     ///
     /// - Parameter batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
@@ -24,16 +24,16 @@ extension StoreTransaction {
     public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
         try requireFree(task.id)
         let keepsLinks = task.hasLinks(of: former)
-        switch (task.hasProgress(of: former), keepsLinks && task.hasStanding(of: former)) {
+        switch (task.hasProgress(of: former), keepsLinks && task.hasState(of: former)) {
         case (true, true): break
         case (false, true): try updateProgress(of: task)
-        case (true, false): try updateStanding(of: task, keepsLinks)
-        case (false, false): try updateProgressAndStanding(of: task, keepsLinks)
+        case (true, false): try updateState(of: task, keepsLinks)
+        case (false, false): try updateProgressAndState(of: task, keepsLinks)
         }
         let formerGroup = try groupID(of: former.group) ?? GroupRow.none
         let isSameGroup = former.group == task.group
         let group = isSameGroup ? formerGroup : try makeGroup(task.group)
-        if !task.asksForSame(as: former) || task.coalesceKey != former.coalesceKey {
+        if !task.requestsSame(as: former) || task.coalesceKey != former.coalesceKey {
             try updateSpecification(of: task, try SpecificationColumns(task.specification), inGroup: group)
             let bytes = task.variableBytes
             if bytes != former.variableBytes { try setStored(Int64(clamping: bytes), .row, of: task.id) }
@@ -53,7 +53,7 @@ extension StoreTransaction {
         if !isSameGroup { try tidyGroup(formerGroup) }
     }
 
-    /// Forgets the row and what depends on it; its transfer stays, see `orphanedTransfers`.
+    /// Removes the row and its dependent rows; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
         try requireFree(id)
         let place = try connection.first(
@@ -79,28 +79,28 @@ extension StoreTransaction {
     ///
     /// - Parameter keepsLinks: true if `linkColumns` do not change. Five indexes that contain them are not touched
     ///   then.
-    private func updateStanding(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
+    private func updateState(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
         if keepsLinks {
             try connection.run(
-                "standing", composed: Self.update(Self.standingColumns), standing(of: task) + [Value(task.id)])
+                "state", composed: Self.update(Self.stateColumns), stateValues(of: task) + [Value(task.id)])
         } else {
             try connection.run(
-                "standing and links", composed: Self.update(Self.standingColumns + Self.linkColumns),
-                standing(of: task) + links(of: task) + [Value(task.id)])
+                "state and links", composed: Self.update(Self.stateColumns + Self.linkColumns),
+                stateValues(of: task) + links(of: task) + [Value(task.id)])
         }
     }
 
     /// Both at once, where a run begins or ends: the row is written once.
-    private func updateProgressAndStanding(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
-        let values = (try progress(of: task)) + standing(of: task)
+    private func updateProgressAndState(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
+        let values = (try progress(of: task)) + stateValues(of: task)
         if keepsLinks {
             try connection.run(
-                "progress and standing", composed: Self.update(Self.progressColumns + Self.standingColumns),
+                "progress and state", composed: Self.update(Self.progressColumns + Self.stateColumns),
                 values + [Value(task.id)])
         } else {
             try connection.run(
-                "progress, standing and links",
-                composed: Self.update(Self.progressColumns + Self.standingColumns + Self.linkColumns),
+                "progress, state and links",
+                composed: Self.update(Self.progressColumns + Self.stateColumns + Self.linkColumns),
                 values + links(of: task) + [Value(task.id)])
         }
     }
@@ -113,7 +113,7 @@ extension StoreTransaction {
         ]
     }
 
-    private static var standingColumns: [String] { ["state", "finished_at", "final_path"] }
+    private static var stateColumns: [String] { ["state", "finished_at", "final_path"] }
 
     /// The columns of the task's wait and its transfer.
     private static var linkColumns: [String] { ["wait_reason", "wait_until", "transfer_id"] }
@@ -122,7 +122,7 @@ extension StoreTransaction {
         "UPDATE task SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
     }
 
-    /// In the order of `progressColumns`.
+    /// The values of `progressColumns`, in their order.
     private func progress(of task: TransferTask) throws(StoreError) -> [Value] {
         let outcome = task.outcome
         let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
@@ -136,12 +136,12 @@ extension StoreTransaction {
         ]
     }
 
-    /// In the order of `standingColumns`.
-    private func standing(of task: TransferTask) -> [Value] {
+    /// The values of `stateColumns`, in their order.
+    private func stateValues(of task: TransferTask) -> [Value] {
         [Value(task.state), Value(task.finishedAt), Value(task.outcome.finalPath)]
     }
 
-    /// In the order of `linkColumns`.
+    /// The values of `linkColumns`, in their order.
     private func links(of task: TransferTask) -> [Value] {
         [Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID)]
     }
@@ -174,8 +174,8 @@ extension TransferTask {
             && error == other.error && self.outcome == outcome
     }
 
-    /// True if the columns of where it stands have the same values, but for the links.
-    fileprivate func hasStanding(of other: TransferTask) -> Bool {
+    /// True if the columns of the state have the same values, except for the links.
+    fileprivate func hasState(of other: TransferTask) -> Bool {
         state == other.state && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
     }
 

@@ -3,14 +3,14 @@ public import XferModel
 /// An upload of a cancelled task whose server has not been notified yet that the upload will not be continued.
 public struct AbandonedUpload: Hashable, Sendable {
     public let id: Int64
-    /// The task may be gone.
+    /// The task, which may have been removed.
     public let taskID: TaskID
     /// The upload resource.
     public let url: HTTPURL
     /// The parts of the task that decide the request to its server: owner, request, trust policy, profile and `upload`.
     public let specification: TaskSpecification
     public let abandonedAt: Timestamp
-    /// Tries that failed.
+    /// The number of failed attempts.
     public let attempts: Int
 }
 
@@ -57,8 +57,8 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no
-    /// upload resource, or when this is known.
+    /// Records that the task is cancelled, and its server has to delete the upload. Nothing happens when there is no
+    /// upload resource, or when this is recorded already.
     public func abandonUpload(of task: TransferTask, at now: Timestamp) throws(StoreError) {
         guard let transfer = task.transferID else { return }
         let parts = try uploadParts(of: transfer).sorted { $0.key < $1.key }
@@ -79,7 +79,7 @@ extension StoreTransaction {
         for (part, _) in parts { try setUploadPart(nil, part, of: transfer) }
     }
 
-    /// A try has failed; the next one follows at `time`.
+    /// Records a failed attempt; the next one follows at `time`.
     public func postponeAbandonedUpload(_ id: Int64, until time: Timestamp) throws(StoreError) {
         try connection.run(
             "UPDATE abandoned_upload SET attempts = attempts + 1, next_try_at = ?2 WHERE id = ?1", .integer(id),

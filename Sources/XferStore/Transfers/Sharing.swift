@@ -50,7 +50,7 @@ extension StoreReader {
     /// True if any task uses this transfer: a task in any state but cancelled.
     ///
     /// - Parameter task: is not counted.
-    public func isHeld(_ transfer: TransferID, but task: TaskID? = nil) throws(StoreError) -> Bool {
+    public func isUsed(_ transfer: TransferID, but task: TaskID? = nil) throws(StoreError) -> Bool {
         try connection.first(
             """
             SELECT 1 FROM task INDEXED BY task_transfer

@@ -11,8 +11,8 @@ extension StoreReader {
         return transfer
     }
 
-    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files
-    /// can go.
+    /// Transfers to which at most cancelled tasks still subscribe, with ids above `after`, ascending: their files can
+    /// be deleted.
     public func orphanedTransfers(
         after: TransferID? = nil, upTo last: TransferID? = nil, limit: Int
     ) throws(StoreError) -> [Transfer] {
@@ -42,7 +42,7 @@ extension StoreReader {
             try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'") { $0.integer(0) } ?? 0)
     }
 
-    /// Directories that so many of the tasks with ids above `after` put files into, and the last of those.
+    /// The directories of at most `limit` tasks with ids above `after`, and the last of those tasks.
     public func directories(
         after: TaskID?, limit: Int
     ) throws(StoreError) -> (directories: Set<String>, last: TaskID?) {
@@ -76,7 +76,7 @@ struct TransferRow {
 
     init(_ row: ResultRow) { self.row = row }
 
-    /// Without its segments, which have a table of their own.
+    /// Reads a transfer without its segments, which have a table of their own.
     func transfer() throws(StoreError) -> Transfer {
         var data = ResumeData(
             validators: Validators(
@@ -96,7 +96,7 @@ struct TransferRow {
             described: Int(clamping: row.integer(16)), senders: row.sources(17),
             // One more than the offset. Older rows have 1, and do not know it.
             unprovenFrom: row.amount(18) > 0 ? row.amount(18) - 1 : nil,
-            suspects: row.sources(19), condemned: row.sources(20))
+            suspects: row.sources(19), excluded: row.sources(20))
         if let name = row.optionalText(11) { transfer.publishIntent = try intent(name) }
         return transfer
     }

@@ -23,8 +23,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Adds an unknown source to transfers whose kept bytes came over `https` without a recorded server: such bytes are
-    /// not trusted any more.
+    /// Adds an unknown source to transfers whose kept bytes were received over `https` without a recorded server: such
+    /// bytes are no longer trusted.
     public func doubtUnrecordedSources() throws(StoreError) {
         try connection.run(
             """
@@ -54,7 +54,7 @@ extension StoreReader {
 }
 
 extension SourceEvidence {
-    /// From a row with scheme, host, port, chain, tls, judgement, id.
+    /// Reads a row with scheme, host, port, chain, tls, judgement, id.
     init(_ row: ResultRow, table: String) throws(StoreError) {
         guard let scheme = HTTPURL.Scheme(rawValue: row.text(0)), let port = UInt16(exactly: row.integer(2)) else {
             throw .unreadable(table: table, id: row.integer(6), column: "scheme or port")
@@ -66,6 +66,6 @@ extension SourceEvidence {
             tls: row.optionalText(4).flatMap { TLSVersion(rawValue: $0) }, judgement: row.text(5))
     }
 
-    /// The chain as it is stored: DER as base64, leaf first, with spaces between.
+    /// The stored form of the chain: DER as base64, leaf first, with spaces between.
     var chainText: String { chain.map { Base64.encode($0) }.joined(separator: " ") }
 }

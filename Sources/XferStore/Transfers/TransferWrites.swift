@@ -30,7 +30,7 @@ extension StoreTransaction {
         if data.segments.isEmpty { try beginVersion(of: id) }
     }
 
-    /// The cheap way for checkpoints: replaces the segments and leaves the rest alone.
+    /// Replaces the segments and no other columns, which is cheap enough for checkpoints.
     public func checkpoint(_ id: TransferID, segments: [Segment]) throws(StoreError) {
         try write(segments, of: id)
         let count = try connection.first("SELECT count(*) FROM segment WHERE transfer_id = ?1", Value(id)) {
@@ -60,11 +60,11 @@ extension StoreTransaction {
             """,
             Value(id), Value(use.described), .integer(Int64(clamping: use.senders.bits)),
             .integer(use.unprovenFrom.map { min($0, .max - 1) + 1 } ?? 0),
-            .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.condemned.bits)))
+            .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.excluded.bits)))
         try requireChange(of: id)
     }
 
-    /// Set before the final rename, nil when nothing is about to be published any more.
+    /// Records the intent before the final rename, or nil when nothing is about to be published.
     public func setPublishIntent(_ intent: PublishIntent?, of id: TransferID) throws(StoreError) {
         try connection.run(
             """
@@ -80,7 +80,7 @@ extension StoreTransaction {
         try requireChange(of: id)
     }
 
-    /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
+    /// Removes the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is missing.
     public func deleteTransfer(_ id: TransferID) throws(StoreError) {
         // A transfer rarely has subscribers here, and this query costs less than an update of no rows.
         let subscriber = try connection.first(

@@ -6,7 +6,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM webhook_delivery WHERE id = ?1", .integer(id))
     }
 
-    /// A try has failed; the next one follows at `time`.
+    /// Records a failed attempt; the next one follows at `time`.
     public func postponeDelivery(_ id: Int64, until time: Timestamp) throws(StoreError) {
         try connection.run(
             """
@@ -14,7 +14,7 @@ extension StoreTransaction {
             """, .integer(id), Value(time))
     }
 
-    /// A try has failed, and there is no further one.
+    /// Records a failed attempt without a further one.
     public func failDelivery(_ id: Int64, at now: Timestamp) throws(StoreError) {
         try connection.run(
             """
@@ -22,18 +22,18 @@ extension StoreTransaction {
             """, .integer(id), Value(now))
     }
 
-    public func setStanding(_ standing: WebhookStanding, ofWebhook name: String) throws(StoreError) {
+    public func setReceiverState(_ receiver: WebhookReceiverState, ofWebhook name: String) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO webhook_state (webhook, failures, paused_until, delivered_at, failed_at, failure)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """,
-            .text(name), Value(standing.failures), Value(standing.pausedUntil), Value(standing.lastDeliveredAt),
-            Value(standing.lastFailedAt), Value(standing.lastFailure))
+            .text(name), Value(receiver.failures), Value(receiver.pausedUntil), Value(receiver.lastDeliveredAt),
+            Value(receiver.lastFailedAt), Value(receiver.lastFailure))
     }
 
-    /// Gives up at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns
-    /// how many. Call it again, in a write of its own, until it returns 0.
+    /// Discards at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns
+    /// their number. Call it again, in a write of its own, until it returns 0.
     public func failOldestDeliveries(
         of webhook: String, keeping count: Int, at now: Timestamp, step: Int = 200
     ) throws(StoreError) -> Int {

@@ -3,22 +3,22 @@ public import XferModel
 /// An event that a webhook's receiver has not accepted yet.
 public struct WebhookDelivery: Hashable, Sendable {
     public let id: Int64
-    /// The webhook's name. It may not be defined any more.
+    /// The webhook's name. It may no longer be defined.
     public let webhook: String
     /// The request's `Idempotency-Key`: store id, number of the event and webhook.
     public let key: String
     /// The event, in the form of `StoreTexts.event`.
     public let body: String
     public let createdAt: Timestamp
-    /// Tries that failed.
+    /// The number of failed attempts.
     public let attempts: Int
 }
 
 /// The state of a webhook's receiver.
-public struct WebhookStanding: Hashable, Sendable {
-    /// Tries that failed since the last accepted one.
+public struct WebhookReceiverState: Hashable, Sendable {
+    /// The number of failed attempts since the last accepted one.
     public var failures = 0
-    /// Nothing is sent before.
+    /// The time before which nothing is sent.
     public var pausedUntil: Timestamp?
     public var lastDeliveredAt: Timestamp?
     public var lastFailedAt: Timestamp?
@@ -38,7 +38,7 @@ extension StoreReader {
         ) { $0.text(0) }
     }
 
-    /// Deliveries that may be tried now, the longest due first.
+    /// Deliveries that may be attempted now, the longest due first.
     public func dueDeliveries(of webhook: String, now: Timestamp, limit: Int) throws(StoreError) -> [WebhookDelivery] {
         try connection.all(
             """
@@ -63,20 +63,20 @@ extension StoreReader {
     }
 
     /// The state of the receiver; the initial state if there was no attempt yet.
-    public func standing(ofWebhook name: String) throws(StoreError) -> WebhookStanding {
+    public func receiverState(ofWebhook name: String) throws(StoreError) -> WebhookReceiverState {
         let found = try connection.first(
             "SELECT failures, paused_until, delivered_at, failed_at, failure FROM webhook_state WHERE webhook = ?1",
             .text(name)
         ) { row in
-            var standing = WebhookStanding()
-            standing.failures = Int(clamping: row.amount(0))
-            standing.pausedUntil = row.optionalTime(1)
-            standing.lastDeliveredAt = row.optionalTime(2)
-            standing.lastFailedAt = row.optionalTime(3)
-            standing.lastFailure = row.optionalText(4)
-            return standing
+            var receiver = WebhookReceiverState()
+            receiver.failures = Int(clamping: row.amount(0))
+            receiver.pausedUntil = row.optionalTime(1)
+            receiver.lastDeliveredAt = row.optionalTime(2)
+            receiver.lastFailedAt = row.optionalTime(3)
+            receiver.lastFailure = row.optionalText(4)
+            return receiver
         }
-        return found ?? WebhookStanding()
+        return found ?? WebhookReceiverState()
     }
 
     /// The number of a webhook's deliveries that wait, and of the stored ones that failed finally.

@@ -9,7 +9,7 @@ extension DaemonFixture {
         try await session().call(method, params)
     }
 
-    /// Adds a task and gives its id.
+    /// Adds a task and returns its id.
     @discardableResult
     public func add(_ url: String, _ fields: JSONObject = [:]) async throws -> Int64 {
         var params = fields
@@ -25,7 +25,7 @@ extension DaemonFixture {
         return result["task"] ?? result
     }
 
-    /// Waits until the task is in one of these states and gives it; throws when it ends in another one.
+    /// Waits until the task is in one of these states and returns it; throws when it ends in another one.
     @discardableResult
     public func wait(_ id: Int64, for states: String...) async throws -> JSONValue {
         let terminal = ["completed", "failed", "cancelled"]

@@ -5,8 +5,8 @@ import StrictJSON
 /// The real `xferd`, built beside the running tests, with a state directory, configuration, socket and download
 /// directory of its own.
 ///
-/// It can be killed, ended and started again as often as a test likes; what is in its directories stays. Nothing but
-/// PATH and what is set here is in its environment.
+/// A test can kill, end and start it as often as needed; its directories stay. Its environment contains only PATH and
+/// the variables that are set here.
 public final class DaemonFixture: Sendable {
     /// The options with which a daemon is started.
     public struct Options: Sendable {
@@ -15,7 +15,7 @@ public final class DaemonFixture: Sendable {
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
-        /// A program that makes itself into `xferd`, with arguments: `nsenter`, say.
+        /// A program that replaces itself by `xferd`, with arguments: `nsenter`, say.
         public var launcher: [String] = []
         /// Written instead of a configuration made of `settings`.
         public var configuration: String?
@@ -26,7 +26,7 @@ public final class DaemonFixture: Sendable {
         public init(settings: [String: [String: String]] = [:]) { self.settings = settings }
     }
 
-    /// Holds everything else.
+    /// The directory of all other files.
     public let directory: TemporaryDirectory
     public let downloads: String
     public let stateDirectory: String
@@ -94,7 +94,7 @@ public final class DaemonFixture: Sendable {
             + options.arguments
     }
 
-    /// Starts the daemon and returns when it says that it is ready.
+    /// Starts the daemon and returns when it reports that it is ready.
     public func start() async throws {
         notify.clear()
         var options = ChildProcess.Options()
@@ -110,10 +110,10 @@ public final class DaemonFixture: Sendable {
         }
     }
 
-    /// SIGKILL, and waits until it is gone.
+    /// Sends SIGKILL, and waits until the process has ended.
     public func kill9() async { await end(SIGKILL) }
 
-    /// SIGTERM; gives how it ended and how long that took.
+    /// Sends SIGTERM; returns the exit and the time that it took.
     @discardableResult
     public func terminate() async -> (exit: ChildProcess.Exit?, took: Duration) {
         let begin = ContinuousClock.now
@@ -121,7 +121,7 @@ public final class DaemonFixture: Sendable {
         return (exit, ContinuousClock.now - begin)
     }
 
-    /// Ends the daemon as systemd would and throws unless it went down properly.
+    /// Ends the daemon like systemd, and throws unless it ended properly.
     public func stop() async throws {
         let exit = await terminate().exit
         guard exit == .code(0) else {

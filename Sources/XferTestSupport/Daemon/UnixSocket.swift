@@ -1,14 +1,14 @@
 public import Glibc
 import NIOConcurrencyHelpers
 
-/// A Unix socket as the kernel offers it, for tests that send what no proper client would.
+/// The kernel's interface of a Unix socket, for tests that send what no proper client would.
 ///
 /// Blocking calls run on a thread of their own.
 public final class UnixSocket: Sendable {
     private let descriptor: Int32
     private let received = NIOLockedValueBox(Received())
 
-    /// Bytes that came; `start` is where the unread part begins.
+    /// Received bytes; `start` is the beginning of the unread part.
     private struct Received {
         var bytes: [UInt8] = []
         var start = 0
@@ -32,7 +32,7 @@ public final class UnixSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends all bytes; throws when the other side is gone.
+    /// Sends all bytes; throws when the other side has closed.
     public func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
         let all = Array(bytes)
         try await offThread { [descriptor] in
@@ -92,7 +92,7 @@ public final class UnixSocket: Sendable {
         }
     }
 
-    /// True if anything more came.
+    /// Reads more bytes. Returns true if any arrived.
     private func fill() throws -> Bool {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(descriptor, &chunk, chunk.count, 0)

@@ -16,7 +16,7 @@ public struct DigestRealm: Sendable {
     /// The result of checking a request's credentials.
     public enum Verdict: Sendable, Hashable {
         case accepted
-        /// Nothing, or nothing of this scheme.
+        /// No credentials, or none of this scheme.
         case nothing
         case wrong
         /// Valid credentials with an outdated nonce.

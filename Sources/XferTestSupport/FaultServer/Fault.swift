@@ -19,7 +19,7 @@ public struct Fault: Sendable, CustomStringConvertible {
 
     func apply(to reply: inout Reply, _ context: Context) { bend(&reply, context) }
 
-    /// For handlers that decide themselves which request gets a fault.
+    /// Applies the fault, for handlers that decide themselves which request gets one.
     public func apply(to reply: inout Reply, _ request: RecordedRequest, _ source: SourceVersion) {
         bend(&reply, Context(request: request, source: source))
     }
@@ -91,12 +91,12 @@ extension Fault {
         }
     }
 
-    /// `Content-Range` as given; nil leaves it out.
+    /// This `Content-Range`; nil leaves it out.
     public static func contentRange(_ value: String?) -> Fault {
         Fault("Content-Range \(value ?? "missing")") { reply, _ in reply.setHeader("Content-Range", value) }
     }
 
-    /// Another complete length in `Content-Range` than there is; nil says `*`.
+    /// A wrong complete length in `Content-Range`; nil is `*`.
     public static func contentRangeTotal(_ total: Int64?) -> Fault {
         Fault("Content-Range total \(total.map(String.init) ?? "*")") { reply, _ in
             guard let field = reply.header("Content-Range"), let slash = field.lastIndex(of: "/") else { return }
@@ -142,7 +142,7 @@ extension Fault {
         reply = context.source.partial(0..<context.source.length, for: context.request)
     }
 
-    /// 416 with `Content-Range` as given (nil: none), `*` being replaced by nothing: write `bytes */1000` in full.
+    /// A 416 with this `Content-Range`, unchanged: write `bytes */1000` in full. Nil leaves it out.
     public static func unsatisfiable(_ contentRange: String?) -> Fault {
         Fault("416 \(contentRange ?? "without Content-Range")") { reply, context in
             var refusal = Reply(416, text: "")
@@ -179,7 +179,8 @@ extension Fault {
         if let tag = reply.header("ETag"), !tag.hasPrefix("W/") { reply.setHeader("ETag", "W/" + tag) }
     }
 
-    /// `Content-Length` says this much more (less when negative) than is sent; the connection closes after the body.
+    /// A `Content-Length` that is this much larger (smaller when negative) than the body; the connection closes after
+    /// the body.
     public static func contentLength(off difference: Int64) -> Fault {
         Fault("Content-Length off by \(difference)") { reply, _ in
             guard let length = reply.header("Content-Length").flatMap({ Int64($0) }) else { return }
@@ -222,7 +223,7 @@ extension Fault {
         Fault("status \(status)") { reply, _ in reply = .failure(status, retryAfter: retryAfter) }
     }
 
-    /// Another answer altogether.
+    /// Another answer in place of the honest one.
     public static func reply(_ other: Reply) -> Fault { Fault("reply \(other.status)") { reply, _ in reply = other } }
 
     /// Some other version's bytes under this one's head. Only a digest can show the difference.

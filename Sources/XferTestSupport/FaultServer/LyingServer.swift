@@ -4,11 +4,11 @@ import XferModel
 /// A server that gives wrong answers at random, from a seed, for the most important property: whatever the server does,
 /// a published file equals one version of the source from first to last byte, or the task is not completed.
 ///
-/// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
+/// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads. After `truthfulAfter`
 /// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
 /// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong
 /// length of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or
-/// ignores it until it is honest, and then it always knows ranges.
+/// ignores it until it is honest, and then it always supports ranges.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64
@@ -39,12 +39,12 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         state = NIOLockedValueBox(State(random: random))
     }
 
-    /// The seed and, line by line, what was done to each request.
+    /// The seed and, line by line, the faults of each request.
     public var description: String {
         (["seed \(seed)"] + state.withLockedValue(\.log)).joined(separator: "\n  ")
     }
 
-    /// True if these bytes may be published: one version, or what it looks like under a content coding.
+    /// True if these bytes may be published: one version, or a version under a content coding.
     public func isOneVersion(_ bytes: [UInt8]) -> Bool {
         versions.contains { $0.bytes == bytes || Gzip.stored($0.bytes) == bytes }
     }
@@ -120,7 +120,7 @@ public final class LyingServer: Sendable, CustomStringConvertible {
     }
 }
 
-/// With which validators a lying server's versions come.
+/// The kind of validators of a lying server's versions.
 private enum ValidatorStyle: CaseIterable {
     case strongTag, strongTagAndDate, strongDate, weakDate, weakTag, none
 

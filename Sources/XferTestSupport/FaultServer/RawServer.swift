@@ -16,8 +16,8 @@ public final class RawServer: Sendable {
 
     /// - Parameters:
     ///   - address: of the loopback, for example `127.0.0.2` or `::1`.
-    ///   - port: 0 lets the kernel pick one.
-    ///   - receiveBuffer: bytes the kernel takes in before the script reads; 0 is the system's choice.
+    ///   - port: 0 lets the kernel choose one.
+    ///   - receiveBuffer: bytes that the kernel receives before the script reads; 0 is the system's choice.
     ///   - script: runs once per connection; its end closes the connection.
     public init(
         address: String = "127.0.0.1", port: Int = 0, receiveBuffer: Int32 = 0,
@@ -97,7 +97,7 @@ public final class RawConnection {
         }
     }
 
-    /// Up to that many bytes; fewer only at the end.
+    /// Reads that many bytes; fewer only at the end.
     public func read(_ count: Int) -> [UInt8] {
         while pending.count < count, let more = stream.read() { pending += more }
         defer { pending = pending.dropFirst(count) }

@@ -1,10 +1,10 @@
 public import XferModel
 
-/// One request as it came in, and how far its answer got.
+/// One received request, and the progress of its answer.
 public struct RecordedRequest: Sendable {
     /// Counts from 0 over the whole server.
     public let index: Int
-    /// The TCP connection it came on, counted from 1.
+    /// The number of its TCP connection, counted from 1.
     public let connection: Int
     public let method: String
     /// The request target as sent, query included.
@@ -15,7 +15,7 @@ public struct RecordedRequest: Sendable {
     public internal(set) var status: Int?
     /// Body bytes handed to the kernel so far.
     public internal(set) var sent: Int64 = 0
-    /// True if the answer was written to the end the test gave it.
+    /// True if the answer was written up to the end that the test defines.
     public internal(set) var isAnswered = false
 
     public init(

@@ -12,7 +12,7 @@ struct ServerConnection {
     let wire: Wire
     let state: ServerState
 
-    /// Serves until either side ends it; a client that goes away is no error here.
+    /// Serves until either side ends it; a client that disconnects is no error here.
     func run() async {
         try? await wire.executeThenClose { inbound, outbound in
             var head: HTTPRequestHead?

@@ -14,7 +14,7 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case uselessRange
         /// The server ignores ranges.
         case whole
-        /// A part that does not say which version it is of.
+        /// A part without the version that it belongs to.
         case untagged
         /// Another node behind the same name, with a tag of its own.
         case node

@@ -76,7 +76,7 @@ public enum FileTree {
         }
     }
 
-    /// Removes the file or the whole tree; what cannot be removed stays.
+    /// Removes the file or the whole tree; files that cannot be removed stay.
     public static func remove(_ path: String) {
         if isDirectory(path) {
             _ = chmod(path, 0o700)

@@ -1,8 +1,8 @@
 public import Glibc
 
-/// A new empty directory that is removed, with all in it, when the last reference goes.
+/// A new empty directory that is removed with its contents when the last reference is released.
 ///
-/// Lies below `XFER_TEST_TMP` if that is set, else below /tmp, so that soak runs can choose the file system.
+/// It is below `XFER_TEST_TMP` if that is set, else below /tmp, so that soak runs can choose the file system.
 public final class TemporaryDirectory: Sendable {
     /// Absolute, without symbolic links.
     public let path: String
@@ -23,7 +23,7 @@ public final class TemporaryDirectory: Sendable {
     /// Path of something within the directory.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Makes a directory within this one and gives its path.
+    /// Creates a directory within this one and returns its path.
     public func makeDirectory(_ name: String, mode: mode_t = 0o755) throws -> String {
         let created = file(name)
         guard mkdir(created, mode) == 0 else { throw PosixError("mkdir \(created)") }
@@ -38,7 +38,7 @@ public final class TemporaryDirectory: Sendable {
 public struct PosixError: Error, CustomStringConvertible {
     public let description: String
 
-    /// Reads errno: make it right after the failed call.
+    /// Reads errno: create it right after the failed call.
     public init(_ what: String) {
         description = "\(what): \(String(cString: strerror(errno)))"
     }

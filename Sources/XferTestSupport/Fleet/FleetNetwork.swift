@@ -58,7 +58,7 @@ public final class FleetNetwork: Sendable {
         try await Self.ip("link", "set", link(number), "master", name, "up")
     }
 
-    /// At most 15 bytes.
+    /// The name of a link; at most 15 bytes.
     private func link(_ number: Int) -> String { "\(name)v\(number)" }
 
     private static func ip(_ arguments: String...) async throws {

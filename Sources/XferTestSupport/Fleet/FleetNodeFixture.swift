@@ -5,7 +5,7 @@ public import StrictJSON
 /// A node of a fleet: the real `xferd`, and the real `xfer-fleet` beside it, with all times of beats and leases divided
 /// by `scale`.
 public final class FleetNodeFixture: Sendable {
-    /// By which the agent divides its times.
+    /// The divisor of the agent's times.
     private let scale: Int
 
     public let name: String

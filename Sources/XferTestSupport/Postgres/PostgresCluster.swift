@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last
 /// reference, and can be killed and started again before.
 ///
-/// It syncs as a real one does: what it answers is durable. root may not run PostgreSQL, so root runs it as `postgres`.
+/// It syncs like a real server: its answers are durable. root may not run PostgreSQL, so root runs it as `postgres`.
 public final class PostgresCluster: Sendable {
     /// Directory of the newest server's programs; nil when none is installed.
     public static let programs: String? = {
@@ -13,11 +13,11 @@ public final class PostgresCluster: Sendable {
         return versions.reversed().map { "\(root)/\($0)/bin" }.first { access("\($0)/postgres", X_OK) == 0 }
     }()
 
-    /// A superuser that the Unix socket lets in without a password.
+    /// A superuser that the Unix socket admits without a password.
     public static let user = "fleet"
     /// Part of the socket's name, and the port if the cluster listens on a network.
     public let port: Int
-    /// Directory of the Unix socket: what libpq takes as `host`.
+    /// Directory of the Unix socket: the `host` for libpq.
     public var host: String { directory.path }
     /// The address on which it listens besides the Unix socket.
     private let address: String?
@@ -127,7 +127,7 @@ public final class PostgresCluster: Sendable {
         try await Self.run("\(programs)/createdb", ["-h", host, "-p", String(port), "-U", Self.user, name])
     }
 
-    /// Runs a statement with psql and gives what it printed.
+    /// Runs a statement with psql and returns its output.
     @discardableResult
     public func sql(_ statement: String, in database: String = "postgres") async throws -> String {
         guard let programs = Self.programs else { return "" }
@@ -139,7 +139,7 @@ public final class PostgresCluster: Sendable {
             ])
     }
 
-    /// A copy of the data as it is now, as a standby has it (`pg_basebackup`), for `copying`. Made in `parent`.
+    /// A copy of the present data, like a standby's (`pg_basebackup`), for `copying`. Created in `parent`.
     public func backup(in parent: TemporaryDirectory) async throws -> String {
         guard let programs = Self.programs else { return "" }
         let copy = parent.file("backup")

@@ -11,10 +11,10 @@ public final class PostgresDatabase: Sendable {
         try await cluster.makeDatabase(name)
     }
 
-    /// For libpq.
+    /// The connection string for libpq.
     public var connection: String { cluster.connection(name) }
 
-    /// Runs a statement with psql and gives what it printed.
+    /// Runs a statement with psql and returns its output.
     @discardableResult
     public func sql(_ statement: String) async throws -> String { try await cluster.sql(statement, in: name) }
 }

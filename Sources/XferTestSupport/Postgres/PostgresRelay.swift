@@ -118,7 +118,7 @@ extension Collection<UInt8> {
     fileprivate func contains(_ text: String) -> Bool { firstRange(of: Array(text.utf8)) != nil }
 }
 
-/// Holds threads back until it is opened.
+/// Stops threads until it is opened.
 public final class ConditionGate: Sendable {
     private let lock = ConditionLock(value: false)
 

@@ -30,6 +30,6 @@ public final class ClosedPort: Sendable {
 
 /// Port numbers without a listener at this moment.
 public enum FreePort {
-    /// A port of 127.0.0.1 the kernel picked and gave back: free now, but not kept.
+    /// A port of 127.0.0.1 that the kernel chose and that is free again, but not reserved.
     public static func any() throws -> Int { try ClosedPort().number }
 }

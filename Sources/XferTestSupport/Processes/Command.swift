@@ -1,6 +1,6 @@
 import Glibc
 
-/// Programs on this machine and what they answered.
+/// Programs on this machine and their output.
 public enum Command {
     /// The output and exit of a finished program.
     public struct Result: Sendable, CustomStringConvertible {
@@ -36,7 +36,7 @@ public enum Command {
         getenv("TSAN_OPTIONS").map { ["TSAN_OPTIONS": String(cString: $0)] } ?? [:]
     }
 
-    /// Runs a program to its end and collects what it wrote.
+    /// Runs a program to its end and collects its output.
     ///
     /// The program is killed after `timeout`, or when the calling Swift task is cancelled: a test that fails beside an
     /// `async let` of this ends at once.

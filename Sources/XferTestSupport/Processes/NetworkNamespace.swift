@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A network of its own (network_namespaces(7)) with nothing in it but `lo`; nothing leaves it but to namespaces it is
-/// tied to. Gone with the last reference, once its processes have ended.
+/// A network of its own (network_namespaces(7)) with only `lo`, connected only to the namespaces that it is tied to. It
+/// is removed with the last reference, once its processes have ended.
 public final class NetworkNamespace: Sendable {
-    /// True if there can be any here, tried once: takes root and ip(8).
+    /// True if namespaces can be created here, tested once: it needs root and ip(8).
     public static let isPossible: Bool = {
         guard geteuid() == 0, let ip = Command.find("ip"), Command.find("nsenter") != nil else { return false }
         let name = "xfer-probe-\(getpid())"
@@ -33,7 +33,7 @@ public final class NetworkNamespace: Sendable {
     /// The file that represents the namespace.
     public var path: String { "/run/netns/\(name)" }
 
-    /// ip(8) within it.
+    /// Runs ip(8) within it.
     public func ip(_ arguments: String...) async throws { try await Self.run(["-n", name] + arguments) }
 
     /// Several commands of ip(8), as close to each other as can be.

@@ -97,7 +97,7 @@ public final class NginxFixture: Sendable {
         }
     }
 
-    /// Ends the server when its requests have ended, and gives all of them: the log follows the answers.
+    /// Ends the server when its requests have ended, and returns all of them: the log follows the answers.
     public func finish() async throws -> [LogLine] {
         process.signal(SIGQUIT)
         await process.exit()

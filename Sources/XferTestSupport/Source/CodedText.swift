@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A short text under each content coding, and bombs: a few bytes that stand for 64 MiB of zeros.
+/// A short text under each content coding, and bombs: a few bytes that decode to 64 MiB of zeros.
 public struct CodedText: Sendable, CustomStringConvertible {
     public let coding: ContentCoding
     public let bytes: [UInt8]
@@ -12,7 +12,7 @@ public struct CodedText: Sendable, CustomStringConvertible {
         bytes = Base64.decode(base64) ?? []
     }
 
-    /// A Zstandard frame of blocks that stand for 128 KiB of zeros each (RFC 8878 §3.1.1.2).
+    /// A Zstandard frame of blocks that decode to 128 KiB of zeros each (RFC 8878 §3.1.1.2).
     private init(_ coding: ContentCoding, runs: Int) {
         self.coding = coding
         // Magic number, no content size, a window of 2 MiB.

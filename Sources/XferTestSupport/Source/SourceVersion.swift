@@ -1,7 +1,7 @@
 import Glibc
 public import XferModel
 
-/// One version of something a server offers: bytes that follow from a seed, and the validators it is offered with.
+/// One version of a server's resource: bytes that follow from a seed, and its validators.
 ///
 /// Every 4 KiB page of every version differs from all others, so that a file spliced from two versions, or with a piece
 /// in the wrong place, never equals one.
@@ -50,7 +50,7 @@ public struct SourceVersion: Sendable, Hashable {
         return offset + Int64(same)
     }
 
-    /// True if the file holds exactly these bytes, all of them.
+    /// True if the file contains exactly these bytes.
     public func equals(file path: String) throws -> Bool {
         guard FileTree.size(path) == length else { return false }
         var offset: Int64 = 0

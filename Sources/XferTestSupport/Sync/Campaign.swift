@@ -8,7 +8,7 @@ public enum Campaign {
     /// True in `make soak`.
     public static let isSoak = getenv("XFER_SOAK") != nil
 
-    /// `XFER_SOAK_FACTOR`: how many times as many seeds a property test tries; 20 in `make soak`, else 1.
+    /// `XFER_SOAK_FACTOR`: the factor for the number of seeds of a property test; 20 in `make soak`, else 1.
     public static let soakFactor =
         getenv("XFER_SOAK_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? (isSoak ? 20 : 1)
 

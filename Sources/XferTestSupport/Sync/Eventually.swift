@@ -39,7 +39,7 @@ public enum Patience {
     /// `XFER_TIME_FACTOR`: the factor by which all limits are longer than usual, 1 unless set.
     public static let factor = getenv("XFER_TIME_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? 1
 
-    /// For one step of the tested program: an answer, an event, a file.
+    /// The time limit for one step of the tested program: an answer, an event, a file.
     public static var limit: Duration { seconds(60) }
 
     /// For many steps together: a program, a download with its retries, whole batches of them.

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Holds Swift tasks until a test opens the gate. They never continue because time has passed.
+/// Stops Swift tasks until a test opens the gate. They never continue because time has passed.
 ///
 /// With `arrived(_:)` the test waits until a task has reached the gate.
 public final class Gate: Sendable {
@@ -18,7 +18,7 @@ public final class Gate: Sendable {
 
     public var isOpen: Bool { state.withLockedValue(\.isOpen) }
 
-    /// Lets all tasks continue, those that wait now and those that come later.
+    /// Lets all tasks continue, the waiting ones and later ones.
     public func open() {
         let woken = state.withLockedValue { state in
             state.isOpen = true

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 public import XferModel
 
-/// A clock that moves only when the test says so.
+/// A clock that only the test moves.
 public final class ManualClock: Clock, Sendable {
     private struct State {
         var now: MonotonicInstant

@@ -123,7 +123,7 @@ final class ServerStream {
 
 /// A server's `SSL_CTX`.
 ///
-/// `@unchecked Sendable`: prepared before it is shared; OpenSSL locks what connections change in it.
+/// `@unchecked Sendable`: prepared before it is shared; OpenSSL locks the data that connections change.
 final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
     private let staple: Staple?

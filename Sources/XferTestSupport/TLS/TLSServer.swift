@@ -6,8 +6,8 @@ import XferModel
 /// A TLS server on the loopback, one thread per connection, that gives every HTTP/1.1 request the same answer and
 /// counts requests.
 ///
-/// It does what nginx does not: it sends any chain, offers session tickets, requests client certificates, and can be an
-/// HTTP CONNECT proxy, with TLS or without, or a SOCKS 5 proxy.
+/// It has features that nginx lacks: it sends any chain, offers session tickets, requests client certificates, and can
+/// be an HTTP CONNECT proxy, with TLS or without, or a SOCKS 5 proxy.
 public final class TLSServer: Sendable {
     public struct Options: Sendable {
         /// The certificates that are sent, as PEM: leaf, intermediates and any others. Empty disables TLS.
@@ -114,7 +114,7 @@ public final class TLSServer: Sendable {
 
     deinit { stop() }
 
-    /// Closes everything; also done when the last reference goes.
+    /// Closes everything; also done when the last reference is released.
     public func stop() {
         state.withLockedValue { state in
             if state.isClosed { return }

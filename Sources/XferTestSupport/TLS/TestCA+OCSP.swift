@@ -15,7 +15,7 @@ extension TestCA {
     ///   - from: when it begins to be valid, relative to now.
     ///   - until: when it ends; nil leaves that out.
     ///   - signer: another certificate than the authority's own.
-    ///   - enclosesSigner: whether the response has the signer's certificate in it.
+    ///   - enclosesSigner: true if the response has the signer's certificate in it.
     public func ocspResponse(
         for leaf: TestCertificate, _ status: Revocation = .good, from: Duration = .seconds(-60),
         until: Duration? = .seconds(3600), signer: TestCertificate? = nil,
@@ -71,14 +71,14 @@ final class Staple: Sendable {
 
     init(_ response: [UInt8]) { self.response = response }
 
-    /// To be kept as long as the context lives.
+    /// Installs the callback. Keep this object as long as the context exists.
     func install(on context: OpaquePointer) throws {
         let argument = Unmanaged.passUnretained(self).toOpaque()
         guard xfer_ssl_ctx_request_status(context, staple, argument) == 1 else { throw CertificateFailure("staple") }
     }
 }
 
-/// SSL_CTX_set_tlsext_status_cb(3) of a server: 0 sends what was set.
+/// The callback for SSL_CTX_set_tlsext_status_cb(3) of a server: 0 sends the response that was set.
 private nonisolated func staple(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
     let response = Unmanaged<Staple>.fromOpaque(argument).takeUnretainedValue().response

@@ -17,7 +17,7 @@ public enum TestKey: Sendable, Hashable {
 
 /// A certificate authority made for one test, in memory: roots, intermediates, and leaves with every defect.
 public struct TestCA: Sendable {
-    /// The contents of a leaf. Unset fields make a good certificate for localhost.
+    /// The contents of a leaf. Unset fields make a valid certificate for localhost.
     public struct Leaf: Sendable {
         public var commonName = "leaf"
         /// DNS names of the subjectAltName.
@@ -35,7 +35,7 @@ public struct TestCA: Sendable {
 
         public init() {}
 
-        /// For some other host.
+        /// A leaf for some other host.
         public static var wrongHost: Leaf {
             var leaf = Leaf()
             leaf.names = ["other.test"]
@@ -67,7 +67,7 @@ public struct TestCA: Sendable {
     }
 
     public let certificate: TestCertificate
-    /// Certificates between a leaf and the root, this one first, empty for a root: what a server sends after its leaf.
+    /// Certificates between a leaf and the root, this one first, empty for a root: a server sends them after its leaf.
     private let intermediates: [String]
 
     /// A new root.

@@ -12,7 +12,7 @@ public final class MotoServer: Sendable {
     public let url: String
     /// The user's access key.
     public let accessKey: String
-    /// The user's secret key, and a file of mode 0600 that holds it.
+    /// The user's secret key, and a file of mode 0600 that contains it.
     public let secretKey: String
     public let secretFile: String
     private let directory: TemporaryDirectory

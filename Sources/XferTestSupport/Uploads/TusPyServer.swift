@@ -58,7 +58,7 @@ public final class TusPyServer: Sendable {
     /// One line per request, as uvicorn logs them.
     public var log: String { (try? FileTree.text(directory.file("output"))) ?? "" }
 
-    /// Ends the server; also done when the last reference goes.
+    /// Ends the server; also done when the last reference is released.
     public func stop() async {
         process.signal(SIGKILL)
         await process.exit()

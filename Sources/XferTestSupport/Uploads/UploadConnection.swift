@@ -10,7 +10,7 @@ struct UploadConnection {
     let wire: Wire
     let state: UploadServerState
 
-    /// Serves until either side ends it; a client that goes away is no error here.
+    /// Serves until either side ends it; a client that disconnects is no error here.
     func run() async {
         try? await wire.executeThenClose { inbound, outbound in
             let parts = UploadParts(inbound.makeAsyncIterator())
@@ -166,7 +166,7 @@ struct UploadExchange {
         try await writer.write(ByteBuffer(string: text))
     }
 
-    /// `Upload-Offset` as it is, or as the fault wants it.
+    /// The field `Upload-Offset` with the true offset, or the fault's.
     func offsetField(_ offset: Int64) -> [HeaderField] {
         if case .misstate(let other) = fault {
             return other.map { [HeaderField(name: "Upload-Offset", value: $0)] } ?? []

@@ -1,6 +1,6 @@
 import XferModel
 
-/// draft-ietf-httpbis-resumable-upload, interop version 8.
+/// The protocol of draft-ietf-httpbis-resumable-upload, interop version 8.
 extension UploadExchange {
     private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: "8")
     private static let incomplete = HeaderField(name: "Upload-Complete", value: "?0")
@@ -62,7 +62,7 @@ extension UploadExchange {
         return try await finish(upload.target, place: [place])
     }
 
-    /// The 104 that names the upload's place.
+    /// Sends the 104 with the upload's URL.
     private func announce(_ place: HeaderField) async throws {
         switch fault {
         case .silence: return

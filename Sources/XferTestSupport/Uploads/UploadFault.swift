@@ -10,11 +10,11 @@ public enum UploadFault: Sendable {
     case answer(Int, [HeaderField] = [])
     /// Handles the request correctly, but answers with another offset; nil sends none.
     case misstate(offset: String?)
-    /// Forgets the upload, then answers with this status.
+    /// Removes the upload, then answers with this status.
     case forget(Int)
     /// Stops reading when so many bytes have arrived, until the gate opens.
     case hold(after: Int64, Gate)
-    /// Creates the upload and does not say where.
+    /// Creates the upload without sending its URL.
     case omitLocation
     /// Sends no 104 for this request.
     case silence
@@ -33,19 +33,19 @@ public struct RecordedUploadRequest: Sendable {
     public internal(set) var received: Int64 = 0
     /// Status of the final response; nil when there was none.
     public internal(set) var status: Int?
-    /// True if a request about the same upload was under way when this one came.
+    /// True if a request about the same upload was under way when this one arrived.
     public internal(set) var wasConcurrent = false
 
     public func header(_ name: String) -> String? { headers.firstValue(named: name) }
 }
 
-/// One upload an `UploadServer` holds.
+/// One upload of an `UploadServer`.
 public struct StoredUpload: Sendable {
     /// Path of its resource.
     public let target: String
     /// The announced length; nil when there was none.
     public var length: Int64?
-    /// Bytes stored.
+    /// The number of stored bytes.
     public var offset: Int64 = 0
     public var isComplete = false
     /// True if it is made to be joined with others.

@@ -23,15 +23,15 @@ public final class UploadServer: Sendable {
 
     /// Its behaviour without faults.
     public struct Behaviour: Sendable {
-        /// Bytes per second it reads of a content; 0 is unlimited.
+        /// Bytes per second that it reads of a content; 0 is unlimited.
         public var readRate: Int64 = 0
-        /// Most bytes it takes in one request; more is refused with 413.
+        /// The highest number of bytes that it accepts in one request; more is refused with 413.
         public var largestAppend: Int64?
-        /// True if it says so (`Upload-Limit`).
+        /// True if it announces that limit (`Upload-Limit`).
         public var announcesLimit = true
         /// True if it joins parts (tus, Concatenation).
         public var joinsParts = true
-        /// Seconds until an upload is gone; nil keeps it.
+        /// Seconds until an upload is removed; nil keeps it.
         public var lifetime: Int64?
         /// Bytes between two 104s that report the offset.
         public var progressInterval: Int64 = 1 << 20
@@ -78,7 +78,7 @@ public final class UploadServer: Sendable {
             .bind(host: "127.0.0.1", port: port).get()
     }
 
-    /// Takes no new connections; what it holds it keeps.
+    /// Accepts no new connections; existing ones stay.
     public func stop() async throws { try await listener.withLockedValue { $0 }.close() }
 
     /// Listens again, on the same port.
@@ -90,7 +90,7 @@ public final class UploadServer: Sendable {
     /// `http://127.0.0.1:port` and the path.
     public func url(_ path: String = "/files") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// The next requests with this method go wrong so, in this order, one fault each.
+    /// Injects faults into the next requests with this method, in this order, one fault each.
     public func inject(_ faults: UploadFault..., on method: String) {
         state.box.withLockedValue { $0.faults[method, default: []] += faults }
     }
@@ -140,7 +140,7 @@ final class UploadServerState: Sendable {
         for upload in box.withLockedValue(\.uploads).values { close(upload.descriptor) }
     }
 
-    /// Notes a request; gives its number and what is to go wrong with it.
+    /// Records a request; returns its number and its fault.
     func record(_ request: RecordedUploadRequest) -> (index: Int, fault: UploadFault?) {
         box.withLockedValue { values in
             values.requests.append(request)
@@ -173,7 +173,7 @@ final class UploadServerState: Sendable {
 
     func complete(_ target: String) { box.withLockedValue { $0.uploads[target]?.isComplete = true } }
 
-    /// Writes what the parts hold into a new upload, in this order; nil unless all of them are complete parts.
+    /// Writes the parts' bytes into a new upload, in this order; nil unless all of them are complete parts.
     func join(_ targets: [String], headers: [HeaderField]) throws -> StoredUpload? {
         let parts = targets.compactMap(upload).filter { $0.isPart && $0.isComplete }
         guard parts.count == targets.count else { return nil }
@@ -185,7 +185,7 @@ final class UploadServerState: Sendable {
         return whole
     }
 
-    /// Appends to an upload; false when it is gone, or another request has taken it over.
+    /// Appends to an upload; false when it was removed, or another request has taken it over.
     func append(_ bytes: [UInt8], to target: String, request: Int, from channel: any Channel) -> Bool {
         box.withLockedValue { values in
             guard let upload = values.uploads[target], values.active[target] === channel else { return false }

@@ -24,7 +24,7 @@ final class AnchorStore: @unchecked Sendable {
         self.init()
         ERR_clear_error()
         guard X509_STORE_load_file(pointer, file) == 1 else {
-            throw .unreadable(file: file, detail: OpenSSLError.removeText() ?? "it holds no certificates")
+            throw .unreadable(file: file, detail: OpenSSLError.removeText() ?? "it contains no certificates")
         }
         ERR_clear_error()
     }

@@ -17,7 +17,7 @@ public final class Certificate: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// Parses DER that holds one certificate and nothing else.
+    /// Parses DER that contains one certificate and nothing else.
     public convenience init?(der: [UInt8]) {
         let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var next = buffer.baseAddress

@@ -110,7 +110,7 @@ public struct ServerTrustEvaluator: Sendable {
     func refuseWithoutCertificate(_ target: TrustTarget) -> TrustVerdict {
         let refusal = TrustRefusal(
             reason: .trustRejected, code: X509_V_ERR_APPLICATION_VERIFICATION,
-            problems: ["the server showed no certificate"])
+            problems: ["the server sent no certificate"])
         return TrustVerdict(failure: Self.failure(refusal, of: target.policies.host.policy, target, chain: []))
     }
 

@@ -68,7 +68,7 @@ public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConverti
             "\(file) has mode 0\(String(mode, radix: 8)): a private key must be readable by its owner only (0600)"
         case .tooLarge(let file): "\(file) is larger than \(PEMFile.maxBytes) bytes"
         case .badCertificate(let file, let error): "\(file): \(error)"
-        case .badKey(let file): "\(file) holds no private key that can be read (PEM, not encrypted)"
+        case .badKey(let file): "\(file) contains no private key that can be read (PEM, not encrypted)"
         case .keyOfAnother(let certificate, let key):
             "the key in \(key) is not the one of the certificate in \(certificate)"
         }

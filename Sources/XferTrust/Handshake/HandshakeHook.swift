@@ -117,7 +117,7 @@ private final class InstalledHook: Sendable {
         return verdict
     }
 
-    /// Judges the stapled response. Returns whether the handshake may continue. With TLS 1.2 the response arrives after
+    /// Judges the stapled response. Returns true if the handshake may continue. With TLS 1.2 the response arrives after
     /// the certificates have been judged.
     func judgeStatus(_ ssl: OpaquePointer) -> Bool {
         guard let target = hook.target(hook.id), let leaf = SSL_get0_peer_certificate(ssl) else { return false }

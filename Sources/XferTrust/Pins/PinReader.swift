@@ -6,7 +6,7 @@ public enum PinReader {
     /// The largest input, in bytes.
     public static let maxBytes = 1 << 20
 
-    /// Reads a pin as it is written in a configuration file or a call: `sha256/BASE64` or one or more PEM certificates.
+    /// Reads a pin in the form of a configuration file or a call: `sha256/BASE64` or one or more PEM certificates.
     public static func pins(inText text: String) throws(PinError) -> [Pin] {
         guard text.utf8.count <= maxBytes else { throw .tooLarge }
         let trimmed = text.drop { $0.isWhitespace }

@@ -26,7 +26,7 @@ enum AccessCalls {
             "batch.add": [
                 "tasks": [.string(objects.server.url("/batch"))], "options": ["kind": "data", "paused": true],
             ],
-            "batch.get": ["id": .integer(objects.batch)],
+            "batch.get": ["id": .integer(objects.batch)], "batch.list": [:],
             "group.list": [:], "group.get": group, "group.pause": group, "group.resume": group,
             "group.set": ["name": "shared", "max_active": 1], "group.remove": ["name": "shared"],
             "slot.get": slot, "slot.detach": slot, "slot.cancel": slot,

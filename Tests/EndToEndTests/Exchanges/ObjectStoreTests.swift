@@ -83,7 +83,7 @@ import XferTestSupport
             _ = try await daemon.call("task.pause", ["ids": [.integer(get)]])
             try await daemon.wait(get, for: "paused")
             _ = try await daemon.call("task.resume", ["ids": [.integer(get)]])
-            let kept = try await eventually("it goes on") { () -> Int64? in
+            let kept = try await eventually("it continues") { () -> Int64? in
                 let runs = try await daemon.events(of: get, types: "task.started")
                 return runs.count > 1 ? runs.last?["offset"]?.integerValue : nil
             }

@@ -111,7 +111,7 @@ import XferTestSupport
             }
             #expect(problem.contains("queue.max_active") && problem.contains("config.yaml:"), "\(problem)")
             let status = try await daemon.ctl("status")
-            #expect(status.output.contains("was not taken over") && !status.output.contains("well"), "\(status)")
+            #expect(status.output.contains("was not applied") && !status.output.contains("well"), "\(status)")
             try daemon.configure(["queue": ["max_active": "2000"]])
             daemon.reload()
             try await eventually("it is taken over") {

@@ -31,7 +31,7 @@ import XferTestSupport
             try await eventually("the delivery has failed") { daemon.log.contains("does not accept a delivery") }
             try await daemon.stop()
 
-            for part in ["a task has failed", "only reports would have refused", "reason=pin_mismatch"] {
+            for part in ["a task has failed", "report-only trust policy would have refused", "reason=pin_mismatch"] {
                 #expect(daemon.log.contains(part), "\(part)")
             }
             // As Swift prints values: `TransferError(reason: …)`, `miss(why: …)`, `Optional(…)`, `XferModel.TaskID`.

@@ -215,7 +215,7 @@ import XferTestSupport
             try daemon.configure(["webhooks": ["new": receiver.define("new", "events: [task.added]")]])
             daemon.reload()
             try await eventually("the deliveries of the old one end") {
-                daemon.log.contains("their webhook is not defined any more")
+                daemon.log.contains("their webhook is no longer configured")
             }
             receiver.answer(200)
             let id = try await daemon.add(receiver.server.url("/f"), ["paused": true])

@@ -74,7 +74,7 @@ import XferTestSupport
         ("add --limit 5K http://h/", "unknown option --limit; did you mean --limit-rate RATE?"),
         ("add -x8 http://h/", "unknown option -x; curl's is --proxy URL, aria2c's is --segments COUNT"),
         ("batch add -j 3", "unknown option -j; it is the queue's: `xferctl limit --max-active COUNT`"),
-        ("pause --force 3", "unknown option --force; no verb asks before it acts: leave it out"),
+        ("pause --force 3", "unknown option --force; no command prompts before it acts: leave the option out"),
         // A value is no option.
         ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),
         ("add --no-wait http://h/", "unknown option --no-wait; see `xferctl add --help`"),
@@ -88,7 +88,7 @@ import XferTestSupport
         let words = [
             "unpause", "restart", "delete", "clean", "logs", "journal", "get", "put", "stash", "kill", "ps", "top",
             "edit", "prio", "switch", "parallel", "throttle", "quit", "check", "config", "errors",
-            "login", "url", "unlimit", "tail", "export", "import", "dump",
+            "login", "url", "unlimit", "tail", "import", "dump",
         ]
         let tree = try CommandTree.ofThisProgram()
         for word in words {

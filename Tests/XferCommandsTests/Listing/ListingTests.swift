@@ -60,7 +60,7 @@ extension LocalZone {
         }
         #expect(!matches(["debian", "ubuntu"], task))
         // A number is an id, which the daemon looks for.
-        #expect(matches(["7"], task) && !TaskSearch(words: ["7"], since: nil, hosts: []).looksItself)
+        #expect(matches(["7"], task) && !TaskSearch(words: ["7"], since: nil, hosts: []).filtersLocally)
     }
 
     @Test func aHostWithoutAPortMeansAllOfItsPorts() {
@@ -70,7 +70,7 @@ extension LocalZone {
         let other = self.task("http://u:p@[::1]:81/f")
         #expect(matches([], hosts: ["[::1]"], other) && !matches([], hosts: ["[::2]"], other))
         // With its port the daemon finds it.
-        #expect(!TaskSearch(words: [], since: nil, hosts: ["example.org:8080"]).looksItself)
+        #expect(!TaskSearch(words: [], since: nil, hosts: ["example.org:8080"]).filtersLocally)
     }
 
     @Test func sinceCountsTheAdditionAndTheEnd() {

@@ -12,7 +12,7 @@ import XferTestSupport
     private func words(_ line: [String]) throws -> [String] {
         let completion = Completion(line, in: try CommandTree.ofThisProgram())
         let known: [DaemonValues] = [.methods, .fields, .columns]
-        if case .asked(let question) = completion, !known.contains(question.values) { return [] }
+        if case .query(let query) = completion, !known.contains(query.values) { return [] }
         guard case .words(let words) = completion.resolved() else { return [] }
         return words.map(\.text)
     }
@@ -34,7 +34,7 @@ import XferTestSupport
     }
 
     @Test func completionOffersEnumeratedValues() throws {
-        let policies = ["rename", "overwrite", "skip", "fail", "update", "verify"]
+        let policies = ["rename", "overwrite", "skip", "fail", "update", "verify", "continue"]
         #expect(try words(["add", "--on-conflict", ""]) == policies)
         #expect(try words(["add", "--on-conflict=ov"]) == ["--on-conflict=overwrite"])
         #expect(try words(["completions", ""]) == ["bash", "zsh", "fish"])

@@ -79,7 +79,7 @@ private struct FakeNotifySend {
             ["wait", "7", "--notify", "--timeout", "50ms"], daemon: daemon, environment: program.environment)
         #expect(result.exit == .code(5), "\(result)")
         #expect(try program.calls.count == 1)
-        #expect(try program.calls[0].contains("|xferctl no longer waits|time is up; the transfer goes on"))
+        #expect(try program.calls[0].contains("|xferctl no longer waits|time is up; the transfer continues"))
     }
 
     @Test(arguments: [["batch", "add", "-i", "-"], ["batch", "show", "4"]])
@@ -92,6 +92,7 @@ private struct FakeNotifySend {
             switch method {
             case "batch.add": .result(["batch": record, "ids": [1, 2, 3], "errors": []])
             case "batch.get": .result(["batch": record])
+            case "task.list": .result(["tasks": [], "next_cursor": nil])
             default: .result(["subscription": 1, "last_seq": 1])
             }
         }
@@ -145,7 +146,7 @@ private struct FakeNotifySend {
         #expect(try program.calls.map { $0.split(separator: "|")[3] } == ["file7.iso completed", "file8.iso failed"])
         let seen = terminal.written()
         #expect(seen.contains("#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n"), "\(seen)")
-        #expect(seen.contains("`xferctl notify --since 13` goes on from here"), "\(seen)")
+        #expect(seen.contains("`xferctl notify --since 13` continues from here"), "\(seen)")
         #expect(seen.split(separator: "\u{7}", omittingEmptySubsequences: false).count == 3, "the bell rings twice")
     }
 

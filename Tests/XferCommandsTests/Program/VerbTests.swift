@@ -48,6 +48,15 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         _ = try TaskAdd.Params(strict: params)
     }
 
+    @Test func anAddThatContinuesIsAnAddWithThatConflictPolicy() async throws {
+        let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
+        let result = try await Program.run(["add", "-c", "http://host/f"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(daemon.calls(of: "task.add").first?["on_conflict"] == "continue")
+        let both = try await Program.run(["add", "-c", "--on-conflict", "skip", "http://host/f"], daemon: daemon)
+        #expect(both.exit == .code(2) && both.errors.contains("exclude each other"), "\(both)")
+    }
+
     @Test func addWithoutDirectoryAndOutputUsesTheDaemonsDirectory() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         _ = try await Program.run(["add", "http://host/f"], daemon: daemon)
@@ -119,12 +128,12 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ("cancel", "cancelled", "; only unfinished tasks can be cancelled"),
         ("retry", "retried", "; only failed and cancelled tasks can be retried"), ("remove", "removed", ""),
     ])
-    func aVerbWithSeveralIDsMakesOneCall(verb: String, deed: String, reason: String) async throws {
+    func aVerbWithSeveralIDsMakesOneCall(verb: String, participle: String, reason: String) async throws {
         let daemon = try daemon(
             "task.\(verb)", ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []])
         let result = try await Program.run([verb, "17", "#18"], daemon: daemon)
         #expect(result.exit == .code(0))
-        #expect(result.output == "\(deed): #17\nunchanged: #18 is completed\(reason)\n")
+        #expect(result.output == "\(participle): #17\nunchanged: #18 is completed\(reason)\n")
         #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
     }
 
@@ -265,7 +274,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ),
         (
             RPCFailure(.storageUnavailable, "the database cannot be written"),
-            "the database cannot be written; see to the daemon's state directory (`xferctl status`), it goes on by itself"
+            "the database cannot be written; check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
         ),
     ])
     func aRefusalExitsWith3AndNamesTheFieldAndTheRemedy(failure: RPCFailure, text: String) async throws {

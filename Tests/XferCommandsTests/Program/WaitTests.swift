@@ -81,7 +81,7 @@ final class Tasks: Sendable {
         }
         let result = try await Program.run(["add", "--wait", "http://host/file7.iso"], daemon: daemon)
         #expect(result.exit == .code(3), "\(result)")
-        #expect(result.errors.contains("goes on, but cannot be waited for: it needs another scope"), "\(result)")
+        #expect(result.errors.contains("continues, but cannot be waited for: it needs another scope"), "\(result)")
     }
 
     @Test func oneFailureAmongSeveralTasksExitsWith1AndItsReason() async throws {
@@ -111,7 +111,7 @@ final class Tasks: Sendable {
     @Test func anExpiredTimeoutExitsWith5AndLeavesTheTransfer() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)
-        #expect(result.exit == .code(5) && result.errors.contains("the transfer goes on"), "\(result)")
+        #expect(result.exit == .code(5) && result.errors.contains("the transfer continues"), "\(result)")
     }
 
     @Test func waitingOutlivesARestartOfTheDaemon() async throws {
@@ -199,7 +199,7 @@ final class Tasks: Sendable {
                     ]))
             daemon.emit(Wire.completed(7))
         }
-        #expect(result.output.contains("#7 waiting next try in 3s after connection lost: file7.iso\n"), "\(result)")
+        #expect(result.output.contains("#7 waiting next attempt in 3s after connection lost: file7.iso\n"), "\(result)")
     }
 }
 
@@ -220,7 +220,7 @@ final class Tasks: Sendable {
         let exit = await process.exit()
         seen += terminal.written()
         #expect(exit == .code(130))
-        #expect(seen.contains("the transfer goes on in the daemon") && seen.contains("xferctl cancel 7"))
+        #expect(seen.contains("the transfer continues in the daemon") && seen.contains("xferctl cancel 7"))
         #expect(seen.hasPrefix("\u{1b}[?25l"), "the cursor is hidden")
         #expect(seen.contains("\u{1b}[?25h"), "the cursor is shown again")
         #expect(daemon.calls.allSatisfy { $0.method != "task.cancel" })

@@ -45,7 +45,7 @@ import XferModel
         task.waitReason = "retry"
         task.waitUntil = Timestamp(microseconds: 11_500_000)
         task.failure = .init(reason: "connection_lost", message: "reset")
-        #expect(renderer(100).line(task).text.hasSuffix("waiting next try in 12s after connection lost"))
+        #expect(renderer(100).line(task).text.hasSuffix("waiting next attempt in 12s after connection lost"))
     }
 
     @Test func verificationIsShownAsSuch() {
@@ -62,6 +62,16 @@ import XferModel
         let task = TaskSummary(
             id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
         #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
+    }
+
+    @Test(arguments: [
+        (true, "#7 completed: a.iso (already complete, verified: /d/a.iso)"),
+        (false, "#7 completed: a.iso (skipped: /d/a.iso exists)"),
+    ])
+    func aFileThatWasKeptIsSaidToBeVerifiedIfItWas(isVerified: Bool, line: String) {
+        let task = TaskSummary(
+            id: 7, name: "a.iso", state: "completed", finalPath: "/d/a.iso", isSkipped: true, isVerified: isVerified)
+        #expect(text.lines(task) == [line])
     }
 
     @Test func aFailedTaskShowsReasonMessageAndAdvice() {

@@ -11,10 +11,10 @@ import XferModel
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "retry", failure: status)
         task.waitUntil = now.advanced(by: .seconds(3))
         #expect(
-            WaitText.sentence(task, now: now) == "next try in 3s after a:80 answered 503 (Service Unavailable)")
+            WaitText.sentence(task, now: now) == "next attempt in 3s after a:80 answered 503 (Service Unavailable)")
         let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
         (task.waitUntil, task.failure) = (nil, lost)
-        #expect(WaitText.sentence(task, now: now) == "next try soon after connection lost")
+        #expect(WaitText.sentence(task, now: now) == "next attempt soon after connection lost")
     }
 
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
@@ -29,7 +29,7 @@ import XferModel
     }
 
     @Test func aDiskThatDoesNotAnswerIsNamed() {
-        let message = "/mnt/nas does not answer (\"/mnt/nas/x\" lies there)"
+        let message = "/mnt/nas does not answer (it contains \"/mnt/nas/x\")"
         let failure = TaskSummary.Failure(reason: "destination_unavailable", message: message)
         var task = TaskSummary(
             id: 1, name: "a", state: "waiting", waitReason: "destination_unavailable", failure: failure)
@@ -40,7 +40,7 @@ import XferModel
 
     @Test(arguments: [
         ("no credentials were sent; it accepts Basic, Bearer", "Log in: `xferctl update 7 -u USER`, then"),
-        ("it wants other credentials; it accepts Digest", "`xferctl update 7 -u USER --digest`"),
+        ("it requires other credentials; it accepts Digest", "`xferctl update 7 -u USER --digest`"),
         ("no credentials were sent; it accepts Bearer", "Give it a token: `xferctl update 7 --bearer-file FILE`"),
         ("no credentials were sent", "or with a token: `xferctl update 7 --bearer-file FILE`; then `xferctl retry 7`"),
     ])

@@ -114,7 +114,7 @@ import Testing
     @Test func aTypedPasswordIsNotEchoed() async throws {
         let fake = try FakeTerminal()
         fake.type("s3crez\u{7f}t\n")
-        #expect(PasswordPrompt.ask("Password: ", terminalPath: fake.path) == .entered("s3cret"))
+        #expect(PasswordPrompt.readPassword("Password: ", terminalPath: fake.path) == .entered("s3cret"))
         let shown = fake.written()
         #expect(shown.contains("Password: "))
         var settings = termios()
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func withoutATerminalNoPasswordIsAsked() {
-        #expect(PasswordPrompt.ask("Password: ", terminalPath: "/dev/null") == .unavailable)
+        #expect(PasswordPrompt.readPassword("Password: ", terminalPath: "/dev/null") == .unavailable)
     }
 
     @Test func keysEditTheTypedLine() {

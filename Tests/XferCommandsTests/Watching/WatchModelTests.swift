@@ -153,7 +153,7 @@ import XferTestSupport
         watched.press(.end)
         let offset = watched.model.cursor - watched.model.top
         watched.tasks[550] = "running"
-        watched.model.askAgain()
+        watched.model.requestAgain()
         watched.advance(seconds: 1)
         #expect(watched.model.selected?.id == 640 && watched.ids.contains(550))
         #expect(watched.model.cursor - watched.model.top == offset)
@@ -161,7 +161,7 @@ import XferTestSupport
 
     @Test func aRefusedPageIsNotAskedForWithoutEnd() {
         var watched = Watched((1...500).map { ($0, "queued") })
-        watched.model.askAgain()
+        watched.model.requestAgain()
         for second in 0..<5 {
             let requests = watched.model.requests(at: watched.now)
             #expect(requests.filter { $0.method == "task.list" }.count <= 5, "in second \(second)")
@@ -179,7 +179,7 @@ import XferTestSupport
     @Test func aPlaceThatTheDaemonNoLongerKnowsBeginsTheSectionAnew() {
         var watched = Watched((1...500).map { ($0, "queued") })
         for _ in 0..<12 { watched.press(.pageDown) }
-        watched.model.askAgain()
+        watched.model.requestAgain()
         for request in watched.model.requests(at: watched.now) {
             watched.model.onAnswer(.refused("cursor", code: .invalidParams), to: request, at: watched.now)
         }
@@ -194,7 +194,7 @@ import XferTestSupport
         for _ in 0..<12 { watched.press(.pageDown) }
         for id in Int64(1)...40 { watched.tasks[id] = "completed" }
         watched.press(.home)
-        watched.model.askAgain()
+        watched.model.requestAgain()
         watched.advance(seconds: 3)
         // The selected task has ended, and the selection went with it.
         watched.press(.home)
@@ -215,13 +215,13 @@ import XferTestSupport
                 let id = Int64.random(in: 1...1500, using: &random)
                 let state = ["running", "queued", "waiting", "completed"].randomElement(using: &random) ?? "queued"
                 watched.tasks[id] = state
-                watched.model.askAgain()
+                watched.model.requestAgain()
             }
             if Int.random(in: 0..<9, using: &random) == 0 { watched.now += .seconds(1) }
             watched.answerPending(Int.random(in: 0...3, using: &random))
         }
         for key: Key in [.escape, .escape, .escape, "/", .control("u"), "9", "9", .enter] { watched.press(key) }
-        watched.model.askAgain()
+        watched.model.requestAgain()
         watched.advance(seconds: 10)
         let expected = (1...1500).filter { "file\($0)".contains("99") }.map { Int64($0) }
         #expect(Set(watched.ids) == Set(expected) && watched.ids.count == expected.count)
@@ -281,17 +281,17 @@ import XferTestSupport
 
 @Suite struct WatchKeyTests {
     @Test(arguments: [
-        ("running", WatchDeed.pause), ("queued", .pause), ("waiting", .pause), ("staged", .pause), ("paused", .resume),
+        ("running", WatchVerb.pause), ("queued", .pause), ("waiting", .pause), ("staged", .pause), ("paused", .resume),
     ])
-    func spacePausesOrResumes(state: String, deed: WatchDeed) {
+    func spacePausesOrResumes(state: String, participle: WatchVerb) {
         var watched = Watched([(7, state)])
-        #expect(watched.model.onKey(.character(" ")) == .send(.act(deed, 7)))
+        #expect(watched.model.onKey(.character(" ")) == .send(.act(participle, 7)))
     }
 
-    @Test(arguments: [("failed", WatchDeed.retry), ("waiting", .resume), ("running", .retry), ("completed", .retry)])
-    func retryTriesAWaitingTaskNow(state: String, deed: WatchDeed) {
+    @Test(arguments: [("failed", WatchVerb.retry), ("waiting", .resume), ("running", .retry), ("completed", .retry)])
+    func retryTriesAWaitingTaskNow(state: String, participle: WatchVerb) {
         var watched = Watched([(7, state)])
-        #expect(watched.model.onKey(.character("r")) == .send(.act(deed, 7)))
+        #expect(watched.model.onKey(.character("r")) == .send(.act(participle, 7)))
     }
 
     @Test func cancellingIsAskedBeforeItIsDone() {
@@ -352,8 +352,8 @@ import XferTestSupport
 
     @Test func outcomesAndRefusalsAreReported() {
         var watched = Watched([(7, "running")])
-        func outcome(_ result: SelectionResult.Listed, _ deed: WatchDeed) -> WatchMessage? {
-            watched.model.onAnswer(.acted(.ids(result)), to: .act(deed, 7), at: watched.now)
+        func outcome(_ result: SelectionResult.Listed, _ participle: WatchVerb) -> WatchMessage? {
+            watched.model.onAnswer(.acted(.ids(result)), to: .act(participle, 7), at: watched.now)
             return watched.model.message
         }
         let seven = TaskID(7)

@@ -9,7 +9,7 @@ import XferTestSupport
 /// What is selected and summed up while the sections come one by one.
 @Suite struct WatchSelectionTests {
     private static let tasks: [(section: WatchSection, id: Int64, state: String)] = [
-        (.running, 4, "running"), (.queued, 3, "queued"), (.waiting, 2, "waiting"), (.held, 5, "paused"),
+        (.running, 4, "running"), (.queued, 3, "queued"), (.waiting, 2, "waiting"), (.paused, 5, "paused"),
         (.ended, 1, "completed"),
     ]
 

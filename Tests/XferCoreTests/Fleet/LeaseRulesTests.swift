@@ -72,7 +72,7 @@ struct LeaseRulesTests {
     @Test func anObserverWhoseContactBrokeCountsAnew() {
         var observer = BeatObserver()
         observer.observe(beats(["a": 1, "b": 1]), at: at(0))
-        observer.startAnew()
+        observer.restart()
         #expect(observer.liveness(of: "b", rules, at: at(100)) == .silent)
         observer.observe(beats(["a": 1, "b": 1]), at: at(100))
         #expect(observer.dead(rules, own: "a", at: at(139)) == [])

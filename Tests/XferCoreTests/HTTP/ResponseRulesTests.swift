@@ -39,8 +39,8 @@ import XferModel
         func message() -> String { ResponseRules.failure(head, from: url, now: now).message }
         #expect(message() == "example.org answered 401: no credentials were sent; it accepts Basic, Bearer")
         head.followsCredentials = true
-        #expect(message() == "example.org answered 401: it wants other credentials; it accepts Basic, Bearer")
+        #expect(message() == "example.org answered 401: it requires other credentials; it accepts Basic, Bearer")
         head.fields = []
-        #expect(message() == "example.org answered 401: it wants other credentials")
+        #expect(message() == "example.org answered 401: it requires other credentials")
     }
 }

@@ -124,7 +124,7 @@ private struct MirrorWorld {
             case .fail(let error):
                 log.append("run fails: \(error.reason) \(error.isRetriable)")
                 return error.isRetriable ? .wait : .failed
-            case .ask(let choice):
+            case .request(let choice):
                 log.append("ask \(choice), \(file.count) kept")
                 if let error = attempt(choice, &book) { book.onFailure(of: choice.source, error) }
                 if file.isEmpty, case .some(0) = kept.totalLength { return finish() }
@@ -146,7 +146,7 @@ private struct MirrorWorld {
 
     /// One attempt; what it fails with, if it does.
     private mutating func attempt(_ choice: MirrorSelector.Choice, _ book: inout MirrorSelector) -> TransferError? {
-        var asked = choice.mode == .anew ? ResumeData(totalLength: kept.totalLength) : kept
+        var asked = choice.mode == .fromStart ? ResumeData(totalLength: kept.totalLength) : kept
         asked.doubt = kept.doubt
         asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
         if choice.mode == .underDigest { asked.validators = Validators() }

@@ -9,7 +9,7 @@ import XferModel
     private static let lost = TransferError(.connectionLost, "the connection broke")
 
     private func ask(_ source: Int, _ mode: MirrorSelector.FetchMode = .own) -> MirrorSelector.Decision {
-        .ask(MirrorSelector.Choice(source: source, mode: mode))
+        .request(MirrorSelector.Choice(source: source, mode: mode))
     }
 
     private func next(
@@ -79,15 +79,15 @@ import XferModel
         #expect(next(book, hasBytes: true) == ask(1))
         book.onFailure(of: 1, Self.lost)
         #expect(next(book, hasBytes: true) == .fail(Self.lost))
-        #expect(next(book, hasBytes: true, isPatient: false) == ask(0, .anew))
+        #expect(next(book, hasBytes: true, isPatient: false) == ask(0, .fromStart))
         book.onFailure(of: 0, Self.busy)
-        #expect(next(book, hasBytes: true, isPatient: false) == ask(2, .anew))
+        #expect(next(book, hasBytes: true, isPatient: false) == ask(2, .fromStart))
     }
 
     @Test func aPermanentFailureOfTheSourceMovesTheDownloadToAnotherMirrorAtOnce() {
         var book = keeping
         book.onFailure(of: 1, Self.gone)
-        #expect(next(book, hasBytes: true) == ask(0, .anew))
+        #expect(next(book, hasBytes: true) == ask(0, .fromStart))
     }
 
     @Test func underADigestEveryMirrorMayContinueInOrderOfPreference() {
@@ -114,7 +114,7 @@ import XferModel
         #expect(next(book, hasBytes: true, .tag) == ask(2, .sameTag))
         book.onRefusal(of: 2)
         #expect(next(book, hasBytes: true, .tag) == .fail(Self.lost))
-        #expect(next(book, hasBytes: true, .tag, isPatient: false) == ask(0, .anew))
+        #expect(next(book, hasBytes: true, .tag, isPatient: false) == ask(0, .fromStart))
     }
 
     /// A source that refused to continue others' bytes is eligible again when these are discarded.
@@ -123,8 +123,8 @@ import XferModel
         book.onRefusal(of: 0)
         book.onFailure(of: 1, Self.gone)
         book.onFailure(of: 2, Self.gone)
-        #expect(next(book, hasBytes: true, .digest) == ask(0, .anew))
-        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .anew))
+        #expect(next(book, hasBytes: true, .digest) == ask(0, .fromStart))
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .fromStart))
         #expect(book.use == SourceUse(described: 0, senders: [0]))
         #expect(next(book, hasBytes: true, .digest) == ask(0))
     }
@@ -175,7 +175,7 @@ import XferModel
         #expect(book.another(besides: [1], proof: .digest)?.source == 1)
         book.onFailure(of: 1, Self.lost)
         #expect(next(book, hasBytes: true, .digest) == .fail(Self.lost))
-        #expect(next(book, hasBytes: true, .digest, isPatient: false) == ask(0, .anew))
+        #expect(next(book, hasBytes: true, .digest, isPatient: false) == ask(0, .fromStart))
     }
 
     /// A source that went on without a validator may have had two versions: it sends the whole once more, and only
@@ -197,7 +197,7 @@ import XferModel
     @Test func aMirrorThatAloneSentWrongBytesIsNotAskedAgain() {
         var use = SourceUse(suspects: [0, 2])
         var asked: [Int] = []
-        while case .ask(let choice) = next(MirrorSelector(count: 3, use: use)) {
+        while case .request(let choice) = next(MirrorSelector(count: 3, use: use)) {
             asked.append(choice.source)
             var book = MirrorSelector(count: 3, use: use)
             book.onBody(of: choice)
@@ -206,13 +206,13 @@ import XferModel
         }
         // The one that was not suspected may have sent a stale copy of a cache: it is asked once more.
         #expect(asked == [1, 0, 1, 2])
-        var book = MirrorSelector(count: 2, use: SourceUse(condemned: [0]))
+        var book = MirrorSelector(count: 2, use: SourceUse(excluded: [0]))
         book.onFailure(of: 1, Self.gone)
         #expect(next(book) == .fail(Self.gone))
     }
 
     @Test func aRetryMayAskACondemnedMirrorAgain() {
-        #expect(next(MirrorSelector(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
+        #expect(next(MirrorSelector(count: 2, use: SourceUse(excluded: [0, 1]))) == ask(0))
     }
 
     /// A stale copy in a cache on the way has a wrong digest, though the source is right.
@@ -227,7 +227,7 @@ import XferModel
     /// With the copy of a cache its digest was announced, too.
     @Test func aSourceThatAnnouncedAWrongDigestIsNotAskedAgain() {
         #expect(MirrorSelector.suspect(SourceUse(), count: 1, isDemanded: false) == nil)
-        #expect(MirrorSelector.suspect(SourceUse(), count: 2, isDemanded: false) == SourceUse(condemned: [0]))
+        #expect(MirrorSelector.suspect(SourceUse(), count: 2, isDemanded: false) == SourceUse(excluded: [0]))
     }
 
     // MARK: Several at once

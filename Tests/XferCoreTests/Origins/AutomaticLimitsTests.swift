@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferCore
 
@@ -120,6 +121,38 @@ import XferModel
         for id in 2...4 { queue.add(id, host: "good") }
         let order = try Self.startAll(&queue, &scheduler).map(\.host)
         #expect(order == ["good", "good", "good", "dead"])
+    }
+
+    /// Origins that answer, refuse, break and are silent in any order, behind few addresses.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func whateverOriginsDoEveryTaskStarts(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        for id in 1...400 { queue.add(id, host: "h\(Int.random(in: 0..<20, using: &random))") }
+        var running: [(id: TaskID, host: String)] = []
+        var step = 0.0
+        while !queue.isEmpty {
+            step += 0.01
+            scheduler.origins.advance(to: Self.instant(step))
+            let started = try Self.startAll(&queue, &scheduler)
+            running += started
+            try #require(!running.isEmpty, "nothing runs, and nothing starts: \(queue.count) are left")
+            for host in Set(running.map(\.host)) {
+                #expect(scheduler.activeCount(ofHost: host) <= 100)
+            }
+            let (id, _) = running.remove(at: Int.random(in: running.indices, using: &random))
+            let answer = OriginWindow.Answer(
+                http: Bool.random(using: &random) ? .http1 : .http2, latency: .milliseconds(10), bytes: 1000,
+                address: ["192.0.2.1", "192.0.2.2", nil].randomElement(using: &random) ?? nil)
+            let outcomes: [OriginWindow.Outcome] = [
+                .answered(answer), .answered(answer), .refused(requestsWait: false), .refused(requestsWait: true), .broken,
+                .silent, .other,
+            ]
+            scheduler.record(
+                outcomes.randomElement(using: &random) ?? .other, of: TransferID(id.rawValue), at: Self.instant(step))
+            scheduler.onEnd(id)
+        }
     }
 
     // MARK: Small and large

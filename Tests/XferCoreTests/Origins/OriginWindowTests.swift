@@ -67,7 +67,7 @@ import XferTestSupport
         var world = OriginWorld(seed: 1)
         world.http = .http2
         world.limit = 20
-        world.asksToWait = true
+        world.requestsWait = true
         world.run(for: 3 * world.roundTrip)
         #expect(world.window.size == 1 || world.refused == 0)
         world.run(for: 100 * world.roundTrip)
@@ -95,6 +95,33 @@ import XferTestSupport
         world.streams = streams
         world.run(for: 20 * world.roundTrip)
         #expect(world.window.size <= max(streams, 1) * 2)
+    }
+
+    @Test(arguments: [1, 5, 10])
+    func aConnectionWhoseStreamsBecomeFewerIsNotJoinedByOthers(streams: Int) {
+        var world = OriginWorld(seed: 3)
+        world.http = .http2
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size == 100)
+        world.streams = streams
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size <= streams)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func theWindowOvershootsALimitAtMostLogarithmicallyOften(seed: UInt64) {
+        var world = Self.world(seed)
+        world.run(for: 300 * world.roundTrip)
+        // log₂ of the 100 requests that a window may reach.
+        #expect(world.overshoots <= 7, "\(world)")
+    }
+
+    @Test(arguments: [OriginWindow.HTTP.http1, .http2])
+    func fastErrorsWidenTheWindowNotBeyondItsMost(http: OriginWindow.HTTP) {
+        var world = OriginWorld(seed: 9)
+        (world.http, world.bytes, world.roundTrip) = (http, 0, 0.001)
+        world.run(for: 0.5)
+        #expect(world.most <= (http == .http1 ? 6 : 100) && world.refused == 0)
     }
 
     @Test func aServerThatSlowsDownWhenAskedMoreIsAskedLess() {
@@ -126,14 +153,14 @@ import XferTestSupport
         var window = OriginWindow(at: Self.start)
         let tickets = (0..<4).map { _ in window.begin(at: Self.start) }
         #expect(window.isFull)
-        for ticket in tickets.dropFirst(2) { window.end(ticket, .refused(asksToWait: false), at: Self.start) }
+        for ticket in tickets.dropFirst(2) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
         #expect(window.size == 2 && window.refusals == 2)
     }
 
     @Test func aRefusalWithoutOthersIsNotTheWindows() {
         var window = OriginWindow(at: Self.start)
         let ticket = window.begin(at: Self.start)
-        let isBackOff = window.end(ticket, .refused(asksToWait: false), at: Self.start)
+        let isBackOff = window.end(ticket, .refused(requestsWait: false), at: Self.start)
         #expect(!isBackOff && window.size == 4)
     }
 
@@ -182,8 +209,8 @@ import XferTestSupport
                     connection: UInt16.random(in: 0...3, using: &random), isReused: Bool.random(using: &random),
                     latency: latency, bytes: [.min, 0, 1, .max].randomElement(using: &random) ?? 0)
                 let outcomes: [OriginWindow.Outcome] = [
-                    .answered(answer), .answered(answer), .answered(answer), .refused(asksToWait: true),
-                    .refused(asksToWait: false), .broken, .silent, .other,
+                    .answered(answer), .answered(answer), .answered(answer), .refused(requestsWait: true),
+                    .refused(requestsWait: false), .broken, .silent, .other,
                 ]
                 window.end(
                     underWay.remove(at: index), outcomes.randomElement(using: &random) ?? .other, at: time(&random))

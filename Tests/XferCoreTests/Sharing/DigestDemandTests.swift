@@ -15,7 +15,7 @@ import XferModel
     }
 
     private static func all(_ own: Checksum?, _ holding: Checksum?, _ server: Checksum? = announced) -> [Checksum?] {
-        DigestDemand.all(own: own, holding: holding, announced: server).map(\.digest)
+        DigestDemand.all(own: own, binding: holding, announced: server).map(\.digest)
     }
 
     @Test func whatATaskDemandsIsVerifiedInPlaceOfWhatTheServerAnnounced() {
@@ -39,7 +39,7 @@ import XferModel
 
     @Test func eachDemandNamesItsOrigin() {
         func origins(_ own: Checksum?, _ holding: Checksum?) -> [DigestDemand.Origin] {
-            DigestDemand.all(own: own, holding: holding, announced: Self.announced).map(\.origin)
+            DigestDemand.all(own: own, binding: holding, announced: Self.announced).map(\.origin)
         }
         #expect(origins(nil, nil) == [.server])
         #expect(origins(Self.weak, Self.strong) == [.task, .sharingTask])

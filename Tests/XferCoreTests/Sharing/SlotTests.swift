@@ -5,7 +5,7 @@ import XferModel
 /// Who is in a slot, and how one leaves it for another.
 @Suite struct SlotTests {
     @Test(arguments: TaskState.allCases) func aTaskThatEndedLeavesItsSlot(state: TaskState) {
-        #expect(SlotRules.isHeld(in: state) == ![.completed, .failed, .cancelled].contains(state))
+        #expect(SlotRules.isOccupied(in: state) == ![.completed, .failed, .cancelled].contains(state))
     }
 
     @Test func aNewTaskSupersedesAllOthersInItsSlot() {

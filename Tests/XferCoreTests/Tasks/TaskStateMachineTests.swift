@@ -118,13 +118,13 @@ import XferTestSupport
         guard transition.isChange else { return }
         #expect(transition.event == .taskWaiting(wait: Wait(.suspect), error: error))
         #expect(machine.onSuspect(error) == .unchanged)
-        #expect(machine.onHold(Wait(.schedule)) == .unchanged && machine.onConditionsMet() == .unchanged)
+        #expect(machine.onBlocked(Wait(.schedule)) == .unchanged && machine.onConditionsMet() == .unchanged)
         #expect(machine.onRetry(at: Self.now).isChange && machine.task.state == .queued)
     }
 
     @Test func aTaskHeldBackBeforeItsStartUsesUpNoTry() {
         var machine = TaskStateMachine(Self.task(.queued))
-        let transition = machine.onHold(Wait(.network))
+        let transition = machine.onBlocked(Wait(.network))
         #expect(transition.event == .taskWaiting(wait: Wait(.network), error: nil))
         #expect(machine.task.state == .waiting && machine.task.wait == Wait(.network))
         #expect(machine.task.attempts == 0 && machine.task.startedAt == nil)
@@ -234,7 +234,7 @@ import XferTestSupport
     @Test(arguments: TaskState.allCases) func anUnmetConditionHoldsBackTasksThatCouldRun(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .schedule : nil))
         let wait = Wait(.schedule, until: Self.now)
-        let transition = machine.onHold(wait)
+        let transition = machine.onBlocked(wait)
         let isHeld = [.queued, .waiting, .running].contains(state)
         #expect(transition.isChange == isHeld)
         #expect(machine.task.state == (isHeld ? .waiting : state))
@@ -242,7 +242,7 @@ import XferTestSupport
         #expect(machine.task.wait == wait && machine.task.attempts == 0)
         #expect(transition.event == .taskWaiting(wait: wait, error: nil))
         #expect(transition.action == (state == .running ? .stopAttempt : .none))
-        #expect(machine.onHold(wait) == .unchanged)
+        #expect(machine.onBlocked(wait) == .unchanged)
         #expect(machine.onConditionsMet() == TaskTransition(event: nil, action: .schedule))
         #expect(machine.task.state == .queued && machine.task.wait == nil)
     }
@@ -251,7 +251,7 @@ import XferTestSupport
     @Test(arguments: WaitReason.allCases) func aWaitForAnotherReasonIsNotEndedByConditions(reason: WaitReason) {
         let isOwn = reason == .schedule || reason == .dependency || reason == .lease
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
-        #expect(machine.onHold(Wait(.schedule, until: Self.now)).isChange == isOwn)
+        #expect(machine.onBlocked(Wait(.schedule, until: Self.now)).isChange == isOwn)
         machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         #expect(machine.onConditionsMet().isChange == isOwn)
     }
@@ -260,7 +260,7 @@ import XferTestSupport
         var task = Self.task(.running)
         task.specification.request.method = .post
         var machine = TaskStateMachine(task)
-        #expect(machine.onHold(Wait(.schedule)) == .unchanged && machine.task == task)
+        #expect(machine.onBlocked(Wait(.schedule)) == .unchanged && machine.task == task)
     }
 
     @Test(arguments: TaskState.allCases) func anUnmeetableConditionFailsUnfinishedTasks(state: TaskState) {

@@ -131,7 +131,7 @@ import XferTestSupport
         let now = MonotonicInstant(nanoseconds: 0)
         var window = CheckpointWindow(limits: limits, offset: 0)
         func beside(_ mebibytes: Int64, areSaved: Bool = false) -> CheckpointWindow.Neighbours {
-            CheckpointWindow.Neighbours(count: 7, atStake: mebibytes << 20, areSaved: areSaved)
+            CheckpointWindow.Neighbours(count: 7, unsynced: mebibytes << 20, areSaved: areSaved)
         }
         #expect(window.onWritten(to: 1 << 20, now: now, beside: beside(6)).dueOffset == nil)
         #expect(window.onWritten(to: 2 << 20, now: now, beside: beside(6, areSaved: true)).dueOffset == nil)

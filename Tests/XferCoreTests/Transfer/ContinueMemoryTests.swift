@@ -11,18 +11,18 @@ import XferModel
 
     @Test func anOriginThatIgnoresExpectIsNotAskedForAWhile() {
         var memory = ContinueMemory()
-        #expect(memory.mayAsk(origin(1), now: at(0)))
+        #expect(memory.mayExpect(origin(1), now: at(0)))
         memory.recordSilence(of: origin(1), now: at(0))
-        #expect(!memory.mayAsk(origin(1), now: at(599)) && memory.mayAsk(origin(2), now: at(1)))
-        #expect(memory.mayAsk(origin(1), now: at(600)))
+        #expect(!memory.mayExpect(origin(1), now: at(599)) && memory.mayExpect(origin(2), now: at(1)))
+        #expect(memory.mayExpect(origin(1), now: at(600)))
     }
 
     @Test func theNumberOfRememberedOriginsIsBounded() {
         var memory = ContinueMemory()
         for number in 0...ContinueMemory.capacity { memory.recordSilence(of: origin(number), now: at(number)) }
-        #expect(memory.mayAsk(origin(0), now: at(300)), "the oldest is forgotten")
-        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
+        #expect(memory.mayExpect(origin(0), now: at(300)), "the oldest is forgotten")
+        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayExpect(origin($0), now: at(300)) })
         memory.recordSilence(of: origin(7), now: at(301))
-        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
+        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayExpect(origin($0), now: at(300)) })
     }
 }

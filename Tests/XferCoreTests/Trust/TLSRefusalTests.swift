@@ -12,7 +12,7 @@ import XferModel
     private static func cause(
         _ text: String, asked: Bool = false, has: Bool = false
     ) -> FailureCause? {
-        TLSRefusal(text, TLSRefusal.Circumstances(wasAskedForCertificate: asked, hasCertificate: has))?.cause
+        TLSRefusal(text, TLSRefusal.Circumstances(wasCertificateRequested: asked, hasCertificate: has))?.cause
     }
 
     /// As OpenSSL 3.0 and libcurl 7.88 wrote them for servers that refuse in these ways.

@@ -13,7 +13,7 @@ import Testing
         let found = try problems(of: "fleet:\n  database: \"\(address)\"\n")
         #expect(
             found == [
-                "/c.yaml:2:13: fleet.database: it holds a password, which belongs into fleet.password_file"
+                "/c.yaml:2:13: fleet.database: it contains a password, which belongs in fleet.password_file"
             ])
     }
 

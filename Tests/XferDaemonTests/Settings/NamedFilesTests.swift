@@ -40,7 +40,7 @@ import XferTestSupport
     @Test(arguments: [
         ("trust:\n  ca_file: DIR/gone", "/c.yaml:2:12: trust.ca_file: ", "gone does not exist"),
         ("trust: { ca_file: DIR }", "/c.yaml:1:19: trust.ca_file: ", "is not a file"),
-        ("trust: { ca_file: DIR/text }", "/c.yaml:1:19: trust.ca_file: ", "holds no certificate"),
+        ("trust: { ca_file: DIR/text }", "/c.yaml:1:19: trust.ca_file: ", "contains no certificate"),
         (
             "hooks:\n  a: { argv: [/bin/true] }\n  b:\n    argv:\n      - DIR/gone", "/c.yaml:5:9: hooks.b.argv: ",
             "gone does not exist"

@@ -107,7 +107,7 @@ struct ReusedInodeTests {
             restored.file.close()
             try base.write("part", "wrong")
             restored = try PartialFile.restore(in: directory, named: "part", segments: segments, record: record)
-            #expect(restored.remains == .void("it was changed since it was left"))
+            #expect(restored.remains == .void("it was changed since it was closed"))
         }
     }
 

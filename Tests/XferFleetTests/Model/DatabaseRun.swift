@@ -143,31 +143,34 @@ struct DatabaseRun {
             return
         }
         wrong += model.accept(
-            claims.map { ($0.hold.task.rawValue, $0.hold.claim.text) }, by: name, want: want, lanes: ClaimRules.lanes)
-        nodes[index].held += claims.map { ModelNode.Held(task: $0.hold.task.rawValue, claim: $0.hold.claim.text) }
-        let begun = claims.filter { _ in rules.generator.chance(60) }.map(\.hold)
+            claims.map { ($0.claimKey.task.rawValue, $0.claimKey.claim.text) }, by: name, want: want,
+            lanes: ClaimRules.lanes)
+        nodes[index].held += claims.map {
+            ModelNode.Held(task: $0.claimKey.task.rawValue, claim: $0.claimKey.claim.text)
+        }
+        let begun = claims.filter { _ in rules.generator.chance(60) }.map(\.claimKey)
         let lost = try await fleet.leases.begin(try registration(index), begun)
         if !lost.isEmpty { wrong.append("lost at begin: \(lost)") }
-        for hold in begun { model.tasks[hold.task.rawValue]?.hasBegun = true }
+        for claimKey in begun { model.tasks[claimKey.task.rawValue]?.hasBegun = true }
         try await settle(claims.filter { $0.place.storage != nil }, index)
     }
 
     /// The permits of former claims are those of the model; sometimes the node dies before it has looked after them.
     private mutating func settle(_ claims: [FleetClaim], _ index: Int) async throws {
-        let open = try await fleet.permits.open(claims.map(\.hold))
+        let open = try await fleet.permits.open(claims.map(\.claimKey))
         let expected = claims.flatMap { claim in
-            (model.tasks[claim.hold.task.rawValue]?.permits ?? []).filter { $0 != claim.hold.claim.text }
+            (model.tasks[claim.claimKey.task.rawValue]?.permits ?? []).filter { $0 != claim.claimKey.claim.text }
         }
-        if Set(open.map(\.permit.hold.claim.text)) != Set(expected) { wrong.append("open permits are \(open)") }
-        for (id, permits) in Dictionary(grouping: open, by: \.permit.hold.task.rawValue)
+        if Set(open.map(\.permit.claimKey.claim.text)) != Set(expected) { wrong.append("open permits are \(open)") }
+        for (id, permits) in Dictionary(grouping: open, by: \.permit.claimKey.task.rawValue)
         where permits.contains(where: \.wasCancelling) != model.isCancelled(id) {
             wrong.append("cancelled after a look: \(permits)")
         }
         guard !claims.isEmpty, rules.generator.chance(70) else { return }
-        let lost = try await fleet.permits.close(try registration(index), claims.map(\.hold))
+        let lost = try await fleet.permits.close(try registration(index), claims.map(\.claimKey))
         if !lost.isEmpty { wrong.append("lost at closing: \(lost)") }
         for claim in claims {
-            model.tasks[claim.hold.task.rawValue]?.permits.formIntersection([claim.hold.claim.text])
+            model.tasks[claim.claimKey.task.rawValue]?.permits.formIntersection([claim.claimKey.claim.text])
         }
     }
 
@@ -176,7 +179,8 @@ struct DatabaseRun {
         let stored = nodes[index].held.filter { model.tasks[$0.task]?.lane.place.storage != nil }
         guard let held = rules.generator.pick(stored) else { return }
         let permit = FleetPermit(
-            hold: try Self.hold(held), storage: "nas", directory: "", part: ".xfer-t-\(held.task).part", name: "f",
+            claimKey: try Self.claimKey(held), storage: "nas", directory: "", part: ".xfer-t-\(held.task).part",
+            name: "f",
             inode: .max, size: 1, modifiedAt: 2)
         let isValid = model.holds(held.task, held.claim)
         do {
@@ -198,24 +202,25 @@ struct DatabaseRun {
         var apply: [(inout FleetModel) -> Void] = []
         for held in (nodes[index].held + nodes[index].past.suffix(2)).shuffled(using: &rules.generator).prefix(4) {
             guard seen.insert(held.task).inserted else { continue }
-            let hold = try Self.hold(held)
+            let claimKey = try Self.claimKey(held)
             if !model.holds(held.task, held.claim) { lost.insert(held.task) }
             let isValid = model.holds(held.task, held.claim)
             if rules.generator.chance(70) {
                 let ending = rules.ending()
-                report.ends.append(FleetEnd(hold: hold, ending: ending, detail: #"{"n":1}"#))
+                report.ends.append(FleetEnd(claimKey: claimKey, ending: ending, detail: #"{"n":1}"#))
                 if isValid { apply.append { $0.end(held.task, ending) } }
             } else {
                 let declines = rules.generator.chance(40)
-                report.releases.append(FleetRelease(hold: hold, next: declines ? .decline : .queue, reason: "r"))
+                report.releases.append(
+                    FleetRelease(claimKey: claimKey, next: declines ? .decline : .queue, reason: "r"))
             }
         }
         // The head of a lane is given in the order of the report: the first one goes first.
         let released = report.releases.reversed().filter {
-            model.holds($0.hold.task.rawValue, $0.hold.claim.text)
+            model.holds($0.claimKey.task.rawValue, $0.claimKey.claim.text)
         }
         for release in released {
-            apply.append { $0.release(release.hold.task.rawValue, declines: release.next == .decline) }
+            apply.append { $0.release(release.claimKey.task.rawValue, declines: release.next == .decline) }
         }
         do {
             let outcome = try await fleet.leases.report(try registration(index), report)
@@ -231,8 +236,8 @@ struct DatabaseRun {
         }
     }
 
-    private static func hold(_ held: ModelNode.Held) throws -> FleetHold {
-        FleetHold(task: FleetTaskID(held.task), claim: try #require(FleetClaimID(held.claim)))
+    private static func claimKey(_ held: ModelNode.Held) throws -> FleetClaimKey {
+        FleetClaimKey(task: FleetTaskID(held.task), claim: try #require(FleetClaimID(held.claim)))
     }
 
     private mutating func wish() async throws {
@@ -251,17 +256,17 @@ struct DatabaseRun {
         let expected = model.tasks(of: name).map(\.wishes.count).reduce(0, +)
         if wishes.count != expected { wrong.append("\(wishes.count) wishes, expected \(expected)") }
         guard let chosen = rules.generator.pick(wishes) else { return }
-        let id = chosen.hold.task.rawValue
+        let id = chosen.claimKey.task.rawValue
         var report = FleetReport()
         switch chosen.wish {
         case .pause:
-            report.releases = [FleetRelease(hold: chosen.hold, next: .paused)]
+            report.releases = [FleetRelease(claimKey: chosen.claimKey, next: .paused)]
             model.release(id, toPause: true, declines: false)
         case .move(let place):
-            report.releases = [FleetRelease(hold: chosen.hold, next: .move(place))]
+            report.releases = [FleetRelease(claimKey: chosen.claimKey, next: .move(place))]
             model.release(id, movedTo: place, declines: false)
         case .cancel:
-            report.ends = [FleetEnd(hold: chosen.hold, ending: .cancelled)]
+            report.ends = [FleetEnd(claimKey: chosen.claimKey, ending: .cancelled)]
             model.end(id, .cancelled)
         default:
             report.wishes = [chosen.id]
@@ -290,7 +295,7 @@ struct DatabaseRun {
     private mutating func reconcile(_ index: Int) async throws {
         let name = nodes[index].name
         let known = Set(nodes[index].held)
-        let unknown = try await fleet.leases.list(try registration(index)).map(\.hold).filter {
+        let unknown = try await fleet.leases.list(try registration(index)).map(\.claimKey).filter {
             !known.contains(ModelNode.Held(task: $0.task.rawValue, claim: $0.claim.text))
         }
         try await fleet.takeovers.abandon(try registration(index), unknown)

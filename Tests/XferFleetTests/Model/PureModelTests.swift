@@ -80,7 +80,7 @@ private struct PureRun {
     private mutating func claim(_ index: Int) {
         let name = nodes[index].name
         let want = ClaimRules.want(
-            slots: 6, held: nodes[index].held.count, recentEnds: Int.random(in: 0...2, using: &rules.generator),
+            slots: 6, claimed: nodes[index].held.count, recentEnds: Int.random(in: 0...2, using: &rules.generator),
             isDraining: model.nodes[name]?.isDraining ?? true)
         if want < 0 || want > ClaimRules.most { wrong.append("\(want) are wanted") }
         for _ in 0..<want {

@@ -114,7 +114,7 @@ import XferTestSupport
         let shared = try #require(await world.manager.scheduler.transfers[transfer]?.shared)
         let other = SourceVersion.tagged(181, length: 1).checksum()
         try await shared.acceptEnd(at: Self.end, provenBy: other)
-        #expect(await shared.holdingDigest == other)
+        #expect(await shared.bindingDigest == other)
         let use = try await world.manager.store.read { try $0.transfer(transfer)?.sourceUse }
         #expect(use?.unprovenFrom == Self.end)
         world.gate.open()
@@ -124,7 +124,7 @@ import XferTestSupport
 }
 
 extension SharedTransfer {
-    var holdingDigest: Checksum? { kept.holdingDigest }
+    var bindingDigest: Checksum? { kept.bindingDigest }
     var hasHead: Bool { response.head != nil }
 
     /// As if a response continued the kept bytes under a digest whose task has left.

@@ -164,7 +164,7 @@ import XferTestSupport
         try await eventually("its response is accepted") { await shared.hasHead }
         let digest = Self.old.checksum()
         await shared.joinUnproven(under: digest, at: Self.cut)
-        #expect(await shared.holdingDigest == digest)
+        #expect(await shared.bindingDigest == digest)
         gate.open()
         try await paused.expectCompleted("a", as: Self.new)
         // The bytes have not the digest, so they are fetched once more.

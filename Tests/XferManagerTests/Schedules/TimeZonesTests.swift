@@ -27,18 +27,18 @@ import XferTestSupport
         try install("Asia/Kolkata", as: "Here")
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
         try install("Asia/Tokyo", as: "Here")
-        // Within a minute the file is not checked again, except after `lookAgain`.
+        // Within a minute the file is not checked again, except after `recheck`.
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
-        zones.lookAgain()
+        zones.recheck()
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 32_400)
         try FileTree.write("no zone", to: directory.file("Here"))
-        zones.lookAgain()
+        zones.recheck()
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 32_400)
         FileTree.remove(directory.file("Here"))
-        zones.lookAgain()
+        zones.recheck()
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 32_400)
         try install("Asia/Kolkata", as: "Here")
-        zones.lookAgain()
+        zones.recheck()
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
     }
 
@@ -52,7 +52,7 @@ import XferTestSupport
         try zones.check(nil)
         #expect(zones.rules(named: nil) == .utc)
         try install("Asia/Tokyo", as: "local")
-        zones.lookAgain()
+        zones.recheck()
         #expect(zones.rules(named: nil)?.offset(at: 0) == 32_400)
     }
 }

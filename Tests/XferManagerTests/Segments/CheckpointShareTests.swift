@@ -28,8 +28,8 @@ import XferTestSupport
             for attempt in attempts where await engine.isPaused(attempt.id) != true { return false }
             return attempts.count == 8
         }
-        let atStake = shared.control.progress.received - (await shared.keptByteCount)
-        #expect(atStake <= limit, "\(atStake) bytes")
+        let unsynced = shared.control.progress.received - (await shared.keptByteCount)
+        #expect(unsynced <= limit, "\(unsynced) bytes")
         checkpointing.leave()
         try await segmented.completes(id)
         await segmented.end()

@@ -397,7 +397,7 @@ import XferTestSupport
         let slow = try await stalled.add("slow") { $0.maxReceiveRate = 1000 }
         try await stalled.halfWay([slow])
         func rate() async -> Int64? {
-            await stalled.manager.scheduler.transfers.values.first?.shared?.course.maxRates.receive
+            await stalled.manager.scheduler.transfers.values.first?.shared?.attemptState.maxRates.receive
         }
         #expect(await rate() == 0)
         try await stalled.apply(.cancel, fast)

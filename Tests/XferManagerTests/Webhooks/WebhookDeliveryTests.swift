@@ -156,8 +156,8 @@ import XferTestSupport
         try await eventually("nothing waits") {
             try await manager.store.read { try $0.webhookWithDeliveries(after: "") } == nil
         }
-        let standing = try await manager.store.read { try $0.standing(ofWebhook: "away") }
-        #expect(standing.lastFailure == "the webhook \"away\" is not defined any more")
+        let receiver = try await manager.store.read { try $0.receiverState(ofWebhook: "away") }
+        #expect(receiver.lastFailure == "the webhook \"away\" is no longer configured")
         let asked = fixture.server.requests(to: "/away").count
         _ = try await endATask(in: manager, fixture)
         try await eventually("the other is asked") { fixture.server.requests(to: "/gone").count == 2 }

@@ -128,9 +128,9 @@ struct BatchTests {
             }
             try await store.read { reader throws in
                 let found = try #require(try reader.earlierBatch(owner: Self.owner, clientKey: "k", asked: "this"))
-                #expect(found == EarlierBatch(id: id, askedForTheSame: true, refused: "[]"))
+                #expect(found == EarlierBatch(id: id, isSameRequest: true, refused: "[]"))
                 let other = try reader.earlierBatch(owner: Self.owner, clientKey: "k", asked: "that")
-                #expect(other?.askedForTheSame == false)
+                #expect(other?.isSameRequest == false)
                 #expect(try reader.earlierBatch(owner: Owner(uid: 1), clientKey: "k", asked: "this") == nil)
             }
         }

@@ -184,10 +184,10 @@ struct WALCheckpointerTests {
             let work = Witness()
             witness = work
             let thread = try StoreThread("test", path: "") { withExtendedLifetime(work) { count.withLock { $0 += 1 } } }
-            thread.ask()
+            thread.request()
             thread.await()
             #expect(count.withLock(\.self) == 1)
-            thread.ask()
+            thread.request()
             thread.finish()
         }
         #expect(count.withLock(\.self) == 2)

@@ -39,9 +39,9 @@ import XferModel
         try await withStore { store in
             let asked = specification(clientKey: "k")
             try await store.write { tx in _ = try tx.insertTask(asked, body: first, state: .queued, at: noon) }
-            #expect(try await store.read { try $0.earlierAdd(of: asked, body: second)?.askedForTheSame } == true)
-            #expect(try await store.read { try $0.earlierAdd(of: asked, body: other)?.askedForTheSame } == false)
-            #expect(try await store.read { try $0.earlierAdd(of: asked)?.askedForTheSame } == false)
+            #expect(try await store.read { try $0.earlierAdd(of: asked, body: second)?.isSameRequest } == true)
+            #expect(try await store.read { try $0.earlierAdd(of: asked, body: other)?.isSameRequest } == false)
+            #expect(try await store.read { try $0.earlierAdd(of: asked)?.isSameRequest } == false)
         }
     }
 
@@ -53,7 +53,7 @@ import XferModel
         try await withStore { [first, later] store in
             try await store.write { tx in _ = try tx.insertTask(first, asked: "{a}", state: .queued, at: noon) }
             func isSame(_ specification: TaskSpecification, _ asked: String?) async throws -> Bool? {
-                try await store.read { try $0.earlierAdd(of: specification, asked: asked)?.askedForTheSame }
+                try await store.read { try $0.earlierAdd(of: specification, asked: asked)?.isSameRequest }
             }
             #expect(try await isSame(later, "{a}") == true)
             #expect(try await isSame(first, "{b}") == false)
@@ -61,8 +61,8 @@ import XferModel
         // Rows of earlier programs only know what became of it.
         try await withStore { [first, later] store in
             try await store.write { tx in _ = try tx.insertTask(first, state: .queued, at: noon) }
-            #expect(try await store.read { try $0.earlierAdd(of: first, asked: "{a}")?.askedForTheSame } == true)
-            #expect(try await store.read { try $0.earlierAdd(of: later, asked: "{a}")?.askedForTheSame } == false)
+            #expect(try await store.read { try $0.earlierAdd(of: first, asked: "{a}")?.isSameRequest } == true)
+            #expect(try await store.read { try $0.earlierAdd(of: later, asked: "{a}")?.isSameRequest } == false)
         }
     }
 

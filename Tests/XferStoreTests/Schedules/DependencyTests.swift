@@ -22,7 +22,7 @@ struct DependencyTests {
             try await store.write { tx in
                 let ids = try tx.add(3)
                 let dependent = try Self.dependent(on: [ids[0], ids[1]], in: tx)
-                #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 2))
+                #expect(try tx.dependencies(of: dependent) == DependencyState(openCount: 2))
                 // No task waits for the third.
                 try tx.setState(end, of: ids[2])
                 #expect(try tx.nextEndedTarget() == nil)
@@ -69,7 +69,7 @@ struct DependencyTests {
                 let dependent = try Self.dependent(on: ids, in: tx)
                 #expect(
                     try tx.dependencies(of: dependent)
-                        == DependencyStanding(openCount: 1, failed: EndedTarget(id: ids[1], outcome: .cancelled)))
+                        == DependencyState(openCount: 1, failed: EndedTarget(id: ids[1], outcome: .cancelled)))
                 #expect(try tx.unmetTargets(of: dependent) == [ids[1], ids[2]])
             }
         }
@@ -104,7 +104,7 @@ struct DependencyTests {
                 try tx.setState(.failed, of: dependent)
                 try tx.setState(.queued, of: ids[0])
                 try tx.setState(.queued, of: dependent)
-                #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 1))
+                #expect(try tx.dependencies(of: dependent) == DependencyState(openCount: 1))
                 // Its conditions are due at once.
                 #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [dependent])
             }

@@ -58,8 +58,8 @@ import XferModel
             let slotted = asked
             try await store.write { tx in
                 _ = try tx.insertTask(slotted, state: .queued, at: noon)
-                #expect(try tx.earlierAdd(of: slotted)?.askedForTheSame == true)
-                #expect(try tx.earlierAdd(of: plain)?.askedForTheSame == false)
+                #expect(try tx.earlierAdd(of: slotted)?.isSameRequest == true)
+                #expect(try tx.earlierAdd(of: plain)?.isSameRequest == false)
             }
         }
     }

@@ -147,16 +147,16 @@ struct DeliveryTests {
                 let all = try tx.dueDeliveries(of: "w", now: noon, limit: 9)
                 try tx.postponeDelivery(all[0].id, until: noon.advanced(by: .seconds(1800)))
                 try tx.postponeDelivery(all[1].id, until: noon.advanced(by: .seconds(86_400)))
-                var standing = WebhookStanding()
-                standing.failures = 3
-                standing.pausedUntil = noon.advanced(by: .seconds(86_400))
-                try tx.setStanding(standing, ofWebhook: "w")
+                var receiver = WebhookReceiverState()
+                receiver.failures = 3
+                receiver.pausedUntil = noon.advanced(by: .seconds(86_400))
+                try tx.setReceiverState(receiver, ofWebhook: "w")
                 try tx.capDeliveryWaits(at: noon, longest: .seconds(3600))
             }
             #expect(try await due(store, "w").count == 1)
-            let standing = try await store.read { try $0.standing(ofWebhook: "w") }
-            #expect(standing.failures == 3 && standing.pausedUntil == nil)
-            #expect(try await store.read { try $0.standing(ofWebhook: "other") } == WebhookStanding())
+            let receiver = try await store.read { try $0.receiverState(ofWebhook: "w") }
+            #expect(receiver.failures == 3 && receiver.pausedUntil == nil)
+            #expect(try await store.read { try $0.receiverState(ofWebhook: "other") } == WebhookReceiverState())
         }
     }
 

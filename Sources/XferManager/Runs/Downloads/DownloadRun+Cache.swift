@@ -10,7 +10,7 @@ import XferStore
 /// shared one.
 extension DownloadRun {
     /// The cache's decision before a request.
-    enum Asked {
+    enum CacheAnswer {
         /// The task has ended with the kept response.
         case known(RunEnd)
         /// The whole body is requested.
@@ -24,11 +24,11 @@ extension DownloadRun {
     }
 
     /// Consults the cache; nil if the kept response was damaged and has been removed.
-    func consult(in directory: DirectoryHandle) async throws -> Asked? {
+    func consult(in directory: DirectoryHandle) async throws -> CacheAnswer? {
         // Every byte is here already, or the server's 304 was not about the kept response.
         let bytes = transfer.resumeData.committedByteCount
         guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful,
-            transfer.sourceUse.suspects.isEmpty, transfer.sourceUse.condemned.isEmpty,
+            transfer.sourceUse.suspects.isEmpty, transfer.sourceUse.excluded.isEmpty,
             specification.request.caching.policy.usesCache
         else { return .whole }
         switch try await consultCache() {
@@ -36,31 +36,32 @@ extension DownloadRun {
             return .whole
         case .use(let lease):
             let response = lease.entry.response
-            return try await finish(with: lease, as: response, telling: [hit(response)], in: directory).map(Asked.known)
+            return try await finish(with: lease, as: response, reporting: [hit(response)], in: directory).map(
+                CacheAnswer.known)
         case .validate(let lease, let conditions):
-            if specification.request.caching.policy == .revalidate { try await tellHit(lease.entry.response) }
+            if specification.request.caching.policy == .revalidate { try await reportCacheHit(lease.entry.response) }
             return .about(lease, conditions)
         }
     }
 
     /// Handles the server's 304. Returns nil if it is about another response, or the cached one is damaged.
-    func confirm(_ asked: Asked, _ word: Confirmation, in directory: DirectoryHandle) async throws -> RunEnd? {
+    func confirm(_ answer: CacheAnswer, _ word: Confirmation, in directory: DirectoryHandle) async throws -> RunEnd? {
         isDistrustful = true
-        guard case .about(let lease, _) = asked else { return nil }
+        guard case .about(let lease, _) = answer else { return nil }
         let received = ResponseCache.Received(
-            head: word.head, finalURL: word.url, requestTime: word.times.asked, responseTime: word.times.answered,
+            head: word.head, finalURL: word.url, requestTime: word.times.answer, responseTime: word.times.answered,
             length: 0, sources: trust.sources)
         guard let renewed = try await services.cache.renew(lease, by: received, of: specification.request) else {
             return nil
         }
         let isShown = specification.request.caching.policy == .revalidate
         return try await finish(
-            with: lease, as: renewed, telling: (isShown ? [] : [hit(renewed)]) + [.taskNotModified], in: directory)
+            with: lease, as: renewed, reporting: (isShown ? [] : [hit(renewed)]) + [.taskNotModified], in: directory)
     }
 
     /// Judges and publishes a kept response as a new one; nil if it was damaged.
     private func finish(
-        with lease: CacheLease, as response: StoredResponse, telling events: [EventPayload],
+        with lease: CacheLease, as response: StoredResponse, reporting events: [EventPayload],
         in directory: DirectoryHandle
     ) async throws -> RunEnd? {
         let now = services.clock()
@@ -113,18 +114,18 @@ extension DownloadRun {
         }
     }
 
-    /// Keeps a verified response, and invalidates what the request made doubtful.
+    /// Stores a verified response, and invalidates responses that the request made doubtful.
     func keepInCache(_ part: PartialFile, length: Int64) async {
         // A mirror's response must not be kept under the URL of the task.
         guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }
         // Bytes that may be of two versions, or cut off, are for the task that allowed it, unless a strong digest has
         // proven them.
-        let isProven = [specification.checksum, holdingDigest].contains { $0?.algorithm.isStrong == true }
+        let isProven = [specification.checksum, bindingDigest].contains { $0?.algorithm.isStrong == true }
         guard isProven || !specification.resumesUnsafely && transfer.sourceUse.unprovenFrom == nil else { return }
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(
             ResponseCache.Received(
-                head: received.head, finalURL: url, requestTime: received.times.asked,
+                head: received.head, finalURL: url, requestTime: received.times.answer,
                 responseTime: received.times.answered, length: length, sources: trust.sources,
                 isCombined: received.isResumed),
             of: specification, .file(descriptor: part.descriptor), isCancelled: { control.isStopRequested })

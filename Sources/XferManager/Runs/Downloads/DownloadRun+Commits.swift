@@ -24,8 +24,8 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only
-    /// after this commit.
+    /// Commits that the transfer has no valid bytes, with an event that contains the reason. The file may be
+    /// overwritten only after this commit.
     func dropBytes(because reason: String) async throws {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())
@@ -49,7 +49,7 @@ extension DownloadRun {
     }
 
     /// If `error` is `publishLost`, commits that the transfer has neither a publish intent nor bytes, so that the next
-    /// try fetches them again. Returns `error`, or the error of this commit.
+    /// attempt fetches them again. Returns `error`, or the error of this commit.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }
         let (id, task) = (transfer.id, taskID)
@@ -81,7 +81,7 @@ extension DownloadRun {
     /// Returns false if no source is left.
     func suspectSources(because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
-        let isDemanded = specification.checksum != nil || holdingDigest != nil
+        let isDemanded = specification.checksum != nil || bindingDigest != nil
         guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count, isDemanded: isDemanded) else {
             return false
         }
@@ -101,9 +101,9 @@ extension DownloadRun {
     /// - Parameters:
     ///   - length: the length of the partial file in bytes; nil if the published file is one that a hook made.
     ///   - events: the events to append.
-    ///   - isTold: whether the commit of an earlier intent has appended the events.
+    ///   - isReported: true if the commit of an earlier intent has appended the events.
     func intentChange(
-        length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
+        length: Int64?, reporting events: [EventPayload], unless isReported: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
     ) -> PublishingStage.Commit {
         let whole = length.map { wholeResumeData($0, in: nil) }
@@ -115,7 +115,7 @@ extension DownloadRun {
                 throw Overtaken()
             }
             guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: id) else { return false }
-            if !isTold.withLockedValue(\.self) {
+            if !isReported.withLockedValue(\.self) {
                 for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             }
             var machine = TaskStateMachine(task)

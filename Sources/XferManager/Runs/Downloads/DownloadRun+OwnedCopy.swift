@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Gives a task its own copy of bytes that are already here, from a shared transfer or the cache.
+/// Creates a task's own copy of bytes that are already here, from a shared transfer or the cache.
 ///
 /// The transfer's row is committed before the file is created, and the task moves to it when the copy is durable. A
 /// crash leaves a transfer without a task, which the next start discards.
@@ -19,15 +19,15 @@ extension DownloadRun {
         /// The file's metadata now that it is whole; nil where metadata cannot be relied on.
         let facts: FileFacts?
         /// See `WholeBody`.
-        var holdingDigest: Checksum?
+        var bindingDigest: Checksum?
     }
 
     /// Creates a transfer of the task's own in its directory and moves the task to it.
     ///
     /// - Parameters:
-    ///   - resumeData: what describes the bytes.
+    ///   - resumeData: the description of the bytes.
     ///   - sourceUse: the sources that sent them.
-    ///   - purpose: what the space is needed for, for the error message.
+    ///   - purpose: the use of the space, for the error message.
     ///   - fill: writes the bytes; returns false if they are unusable.
     ///   - onMove: further changes in the transaction of the move; returns the servers that sent the bytes.
     /// - Returns: nil if `fill` returned false.
@@ -85,7 +85,7 @@ extension DownloadRun {
         }
     }
 
-    /// Deletes the copy. The next start removes what cannot be removed now.
+    /// Deletes the copy. The next start removes files that cannot be removed now.
     private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
         let name = own.partialName
         guard (try? await services.pool(in: directory).run({ try directory.remove(name) })) != nil else { return }

@@ -10,7 +10,7 @@ extension DownloadRun {
     private static var largestGathered: Int64 { 1 << 20 }
 
     /// The final name of the file: the client's, else the server's, else that of a URL (`namingURLs`). Before the
-    /// response's head it is what is known so far; after a restart, what an earlier run recorded of its head.
+    /// response's head it is the name known so far; after a restart, the one from an earlier run's head.
     var finalName: String {
         if let name = specification.destination.name ?? readyName { return name }
         let head = ResponseHead(status: outcome.httpStatus ?? 0, fields: outcome.responseHeaders)
@@ -19,7 +19,7 @@ extension DownloadRun {
             urls: specification.namingURLs(last: outcome.finalURL ?? transfer.resumeData.finalURL))
     }
 
-    /// The final name, as the file system of the directory can hold it: a suggested name is fitted to it.
+    /// The final name in a form that the directory's file system allows: a suggested name is adapted.
     func finalName(in directory: DirectoryHandle) async -> String {
         let name = finalName
         guard specification.destination.name == nil, readyName == nil else { return name }
@@ -27,7 +27,7 @@ extension DownloadRun {
             ? await services.pool(in: directory).run { directory.fitted(name) } : directory.fitted(name)
     }
 
-    /// Throws before the first byte if the file system cannot hold the name that the client gave.
+    /// Throws before the first byte if the file system does not allow the client's name.
     func requireNameable(in directory: DirectoryHandle) async throws {
         guard let name = specification.destination.name else { return }
         guard directory.asksAboutNames else { return try directory.requireNameable(name) }
@@ -56,9 +56,9 @@ extension DownloadRun {
         return try await finish(processed.file, length: processed.length, isProcessed: true, in: directory)
     }
 
-    /// Stages the verified file, or gives it its final name.
+    /// Stages the verified file, or publishes it under its final name.
     ///
-    /// - Parameter isProcessed: whether a hook made the file. Such a file is already prepared and recorded as ready.
+    /// - Parameter isProcessed: true if a hook made the file. Such a file is already prepared and recorded as ready.
     func finish(
         _ part: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
@@ -72,7 +72,14 @@ extension DownloadRun {
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
         control.enter(.publishing)
-        let (name, policy) = (await finalName(in: directory), specification.destination.onConflict)
+        let name = await finalName(in: directory)
+        let continued: ContinuedFile?
+        do {
+            continued = try await continuedFile(named: name, by: isProcessed ? nil : part, in: directory)
+        } catch FileError.cancelled {
+            return .stopped
+        }
+        let policy = continued?.policy ?? specification.destination.onConflict
         if policy.replaces {
             try await ReplacingRules.requireReplaceable(
                 name, in: directory, by: specification, services, settings)
@@ -82,9 +89,9 @@ extension DownloadRun {
             try await prepare(part, length: length, whole: wholeFacts)
             isReady = true
         }
-        let news = pendingEvents
-        let isTold = NIOLockedValueBox(false)
-        defer { if isTold.withLockedValue(\.self) { pendingEvents.removeFirst(news.count) } }
+        let events = pendingEvents
+        let isReported = NIOLockedValueBox(false)
+        defer { if isReported.withLockedValue(\.self) { pendingEvents.removeFirst(events.count) } }
         let file = PublishingFile(
             content: .part(part), name: name, policy: policy,
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
@@ -97,8 +104,8 @@ extension DownloadRun {
         let end = await services.publishing.publish(
             file, in: directory,
             committing: intentChange(
-                length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
-            onIntent: { isTold.withLockedValue { $0 = true } })
+                length: isProcessed ? nil : length, reporting: events, unless: isReported, in: directory.identity),
+            onIntent: { isReported.withLockedValue { $0 = true } })
         switch end {
         case .skipped:
             return try await skipped(name, in: directory)
@@ -111,13 +118,14 @@ extension DownloadRun {
                 pendingEvents.append(.taskWarning(warning: warning))
             }
             outcome.finalPath = directory.path(of: intent.finalName)
+            await continued?.removeLeftovers(in: directory, by: specification, services, settings)
             return .completed(size: length)
         case .failed(let error), .uncertain(let error):
-            hasIntent = hasIntent || isTold.withLockedValue(\.self)
+            hasIntent = hasIntent || isReported.withLockedValue(\.self)
             guard let error = error as? FileError, error.leavesPublishableBytes else { throw error }
-            if isTold.withLockedValue(\.self) {
-                pendingEvents.removeFirst(news.count)
-                isTold.withLockedValue { $0 = false }
+            if isReported.withLockedValue(\.self) {
+                pendingEvents.removeFirst(events.count)
+                isReported.withLockedValue { $0 = false }
             }
             // The bytes stay valid even if their directory has been moved, or their name is taken.
             if !isProcessed { try await keep(part, length: length) }
@@ -176,7 +184,7 @@ extension DownloadRun {
     /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         let demands = DigestDemand.all(
-            own: specification.checksum, holding: holdingDigest, announced: announcedDigest)
+            own: specification.checksum, holding: bindingDigest, announced: announcedDigest)
         for demand in demands {
             let source =
                 switch demand.origin {
@@ -209,8 +217,8 @@ extension DownloadRun {
 extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
-    /// A redirect leads from `latest` to the file's own name. With `update` and `verify` the file to compare has to be
-    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first
+    /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to compare has
+    /// to be known before the request; and with mirrors the name must not depend on which of them answers. There the first
     /// URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.

@@ -116,7 +116,7 @@ extension DownloadRun {
         case .exited(0): return true
         case .stopped: return false
         case .some(let end): throw Self.failure(of: hook, end.sentence)
-        case nil: throw Self.failure(of: hook, "is not defined any more")
+        case nil: throw Self.failure(of: hook, "is no longer configured")
         }
     }
 
@@ -165,7 +165,7 @@ extension DownloadRun {
 
     private static func failure(of hook: String, _ what: String) -> TransferError {
         TransferError(
-            .postProcessFailed, "the hook \"\(hook)\" \(what); nothing is published, what was received is kept")
+            .postProcessFailed, "the hook \"\(hook)\" \(what); nothing is published, the received bytes are kept")
     }
 }
 

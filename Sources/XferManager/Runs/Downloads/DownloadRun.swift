@@ -17,8 +17,8 @@ actor DownloadRun: TransferSubscriber {
     var described = ResumeData()
     /// The digest that proves the bytes to be of one version and whole, even if the task itself demands none; see
     /// `WholeBody`.
-    var holdingDigest: Checksum?
-    /// From the last response's head.
+    var bindingDigest: Checksum?
+    /// The digest announced in the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
     /// The name that was chosen for the file which an earlier run recorded as ready.
@@ -48,7 +48,7 @@ actor DownloadRun: TransferSubscriber {
     /// True if the database has an intent to publish, so that the file may have its name: only the transfer shows that.
     var hasIntent = false
 
-    /// The bytes of a response refused by its head are useless to a later try.
+    /// True if a later attempt can continue. The bytes of a response refused by its head are useless to it.
     var isResumable: Bool { hasIntent || !isRefused && control.progress.received > 0 }
     /// The shared transfer releases its own claim.
     var claimant: TransferID? { nil }
@@ -72,20 +72,22 @@ actor DownloadRun: TransferSubscriber {
         if let end = try await finishPublishing(ready, in: directory) { return end }
         if let ready, let end = try await resume(with: ready, in: directory) { return end }
         try await requireNameable(in: directory)
-        if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
+        let isNameKnown = specification.destination.name != nil || specification.destination.onConflict == .continue
+        if isNameKnown, let end = try await endAtHead(in: directory) { return end }
 
         while true {
-            guard let asked = try await consult(in: directory) else { continue }
-            if case .known(let end) = asked { return end }
-            if let end = try await ask(asked, in: directory) { return end }
+            guard let answer = try await consult(in: directory) else { continue }
+            if case .known(let end) = answer { return end }
+            if let end = try await request(answer, in: directory) { return end }
         }
     }
 
     /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
-    private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
+    private func request(_ answer: CacheAnswer, in directory: DirectoryHandle) async throws -> RunEnd? {
         let comparedName = await finalName(in: directory)
         guard let own = try await conditions(in: directory) else { return .stopped }
-        switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
+        let adopted = own.isEmpty ? try await adoptedFile(in: directory) : nil
+        switch try await body(in: directory, own.isEmpty ? answer.conditions : own, adopted) {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
@@ -99,7 +101,7 @@ actor DownloadRun: TransferSubscriber {
         case .answered:
             throw TransferError(.internalError, "a download got an answer")
         case .notModified(let word) where own.isEmpty:
-            return try await confirm(asked, word, in: directory)
+            return try await confirm(answer, word, in: directory)
         case .notModified:
             outcome.notModified = true
             return try await already(published: comparedName, in: directory)
@@ -113,7 +115,7 @@ actor DownloadRun: TransferSubscriber {
     /// Not inlined, so that runs that wait for their bytes keep no memory for it.
     @inline(never)
     private func end(with body: WholeBody, in directory: DirectoryHandle) async throws -> RunEnd {
-        if try await owesWord() { pendingEvents.append(.taskRefreshed) }
+        if try await owesNotification() { pendingEvents.append(.taskRefreshed) }
         control.setReceived(body.length, total: body.length)
         control.enter(.verifying)
         let copy = try await shared.handOut(body, to: self, in: directory)
@@ -129,8 +131,8 @@ actor DownloadRun: TransferSubscriber {
         }
     }
 
-    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later
-    /// try.
+    /// Throws if the whole is larger than the task allows, whatever its source; its bytes are useless to a later
+    /// attempt.
     func requireAllowedSize(_ length: Int64) throws(TransferError) {
         guard let most = specification.request.maxSize, length > most else { return }
         isRefused = true
@@ -155,11 +157,11 @@ actor DownloadRun: TransferSubscriber {
 
     /// Waits for the body. Progress is that of the shared transfer meanwhile.
     private func body(
-        in directory: DirectoryHandle, _ conditions: [HeaderField]
+        in directory: DirectoryHandle, _ conditions: [HeaderField], _ adopted: AdoptedFile?
     ) async throws -> SharedTransfer.Delivery {
         control.follow(shared.control)
         defer { control.follow(nil) }
-        return await shared.body(for: self, in: directory, conditions)
+        return await shared.body(for: self, in: directory, conditions, adopted)
     }
 
     /// Makes the copy this task's own transfer.
@@ -168,7 +170,7 @@ actor DownloadRun: TransferSubscriber {
         described = copy.described
         isOriginal = copy.isOriginal
         wholeFacts = copy.facts
-        holdingDigest = copy.holdingDigest
+        bindingDigest = copy.bindingDigest
     }
 
     // MARK: Stopping and limits
@@ -179,8 +181,8 @@ actor DownloadRun: TransferSubscriber {
     }
 
     func setMaxRates(receive: Int64, send: Int64) async {
-        course.maxRates = BandwidthLimits(receive: receive, send: send)
-        await shared.setMaxRates(course.maxRates, of: taskID)
+        attemptState.maxRates = BandwidthLimits(receive: receive, send: send)
+        await shared.setMaxRates(attemptState.maxRates, of: taskID)
     }
 
     // MARK: Response heads from the transfer
@@ -226,12 +228,12 @@ actor DownloadRun: TransferSubscriber {
 
     // MARK: Existing files
 
-    /// Applies `skip`, `fail` and `verify` as soon as the name is known: before the first byte, or at the head.
+    /// Applies `skip`, `fail`, `verify` and `continue` as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
-        guard [.verify, .skip, .fail].contains(policy) else { return nil }
+        guard [.verify, .continue, .skip, .fail].contains(policy) else { return nil }
         let name = await finalName(in: directory)
-        if policy == .verify { return try await verified(name, in: directory) }
+        if policy.compares { return try await verified(name, in: directory) }
         let choice = try await services.paths.run(in: directory) { _ in
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
@@ -279,8 +281,8 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: status?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update` and `verify`. Empty if it does not have the demanded
-    /// digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
+    /// Validators of the published file, for `on_conflict: update`, `verify` and `continue`. Empty if it does not have the
+    /// demanded digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict.compares else { return [] }
         let name = await finalName(in: directory)
@@ -310,8 +312,11 @@ actor DownloadRun: TransferSubscriber {
             let known = fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
             if !known.isEmpty { return known }
         }
-        // This service does not know the file. Its time is usable only if it is the server's.
-        guard specification.destination.usesRemoteTime else { return [] }
+        // This service does not know the file. Its time is usable only if it is the server's, and says nothing about an
+        // unfinished file.
+        guard specification.destination.usesRemoteTime, specification.destination.onConflict != .continue else {
+            return []
+        }
         return [HeaderField(name: "If-Modified-Since", value: HTTPDate.format(status.modifiedAt))]
     }
 }

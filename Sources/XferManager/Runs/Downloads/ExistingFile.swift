@@ -4,7 +4,7 @@ import XferStore
 
 /// A file that has the final name already, and the digest that a task demands.
 ///
-/// The digest is that of the received bytes. If a hook changes them, it says nothing about the file under the name, and
+/// The digest is that of the received bytes. If a hook changes them, it does not apply to the file under the name, and
 /// nothing is compared.
 struct ExistingFile: Sendable {
     let name: String
@@ -16,9 +16,9 @@ struct ExistingFile: Sendable {
         specification.completion.postProcess == nil ? specification.checksum : nil
     }
 
-    /// Throws unless the file has the demanded digest. True at once if none is demanded.
+    /// Throws unless the file has the demanded digest. Returns at once if none is demanded.
     ///
-    /// - Throws: `destinationExists`, `FileError`; `FileError.cancelled` if `isCancelled` says so.
+    /// - Throws: `destinationExists`, `FileError`; `FileError.cancelled` if `isCancelled` returns true.
     func requireDemandedDigest(isCancelled: @escaping @Sendable () -> Bool = { false }) async throws {
         guard let demanded else { return }
         let found = try await digest(demanded.algorithm, isCancelled)
@@ -26,7 +26,7 @@ struct ExistingFile: Sendable {
         let has = found.map { "has \($0.description)" } ?? "is no regular file"
         throw TransferError(
             .destinationExists,
-            "\(directory.path(of: name)) exists and \(has), but the task demands \(demanded.description); it is kept as it is"
+            "\(directory.path(of: name)) exists and \(has), but the task demands \(demanded.description); it stays unchanged"
         )
     }
 

@@ -43,7 +43,7 @@ extension AnsweredRun {
     }
 
     /// Claims space for a response of known length. If it does not fit, this fails the run before the response fills
-    /// the disk that holds the database. The engine refuses a response above `largestResult`.
+    /// the disk of the database. The engine refuses a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
@@ -107,7 +107,7 @@ extension AnsweredRun {
                 nil,
                 TransferError(
                     .parseFailed,
-                    "the server coded the body with \(coding.prefix(100).debugDescription), unasked; with the header "
+                    "the server coded the body with \(coding.prefix(100).debugDescription), which was not requested; with the header "
                         + "\"Accept-Encoding: gzip\" its coding would be undone")
             )
         }

@@ -55,11 +55,12 @@ extension ExchangeRun {
         _ = try await keep(cached.answer, spill: cached.spill, parsing: specification.response.parsers)
         let shown = keptResponse
         keptResponse = nil
-        try await tellHit(response, shown)
+        try await reportCacheHit(response, shown)
         return true
     }
 
-    /// Keeps a response that the task accepts, unless its content coding was undone: then it is not what was received.
+    /// Caches a response that the task accepts, unless its content coding was removed: then it differs from the
+    /// received one.
     func keepInCache(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async {
         // A mirror's validators say nothing about the URL under which the response would be kept.
         guard specification.kind == .data, specification.request.caching.stores, specification.mirrors.isEmpty,

@@ -29,7 +29,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         self.shared = shared
     }
 
-    /// A failed try leaves nothing that the next could use.
+    /// Always false: a failed attempt leaves nothing that the next one could use.
     var isResumable: Bool { false }
 
     func run() async throws -> RunEnd {
@@ -69,7 +69,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
 
     /// Gets the whole response, shared or from a request of its own.
     ///
-    /// - Parameter isShown: whether a kept response was reported already.
+    /// - Parameter isShown: true if a kept response was reported already.
     private func ask(isShown: Bool = false) async throws -> RunEnd {
         guard let shared, !isAlone else {
             return try await judge(try await exchange([]), isShown: isShown)
@@ -150,8 +150,8 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
 
     func setMaxRates(receive: Int64, send: Int64) async {
         guard let shared, !isAlone else { return await setOwnMaxRates(receive: receive, send: send) }
-        course.maxRates = BandwidthLimits(receive: receive, send: send)
-        await shared.setMaxRates(course.maxRates, of: taskID)
+        attemptState.maxRates = BandwidthLimits(receive: receive, send: send)
+        await shared.setMaxRates(attemptState.maxRates, of: taskID)
     }
 
     func apply(_ update: ResponseUpdate) -> Bool {

@@ -23,7 +23,7 @@ final class OpenedContent: Sendable {
     ) async throws -> OpenedContent {
         guard let body = try await services.store.read({ try $0.body(of: id) }) else {
             guard specification.request.bodySummary == nil else {
-                throw TransferError(.internalError, "what this task is to send is lost; add it again")
+                throw TransferError(.internalError, "the content of this task is lost; add it again")
             }
             return OpenedContent(content: nil, length: 0, files: [])
         }

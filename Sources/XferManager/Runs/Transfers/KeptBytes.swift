@@ -36,7 +36,7 @@ final class KeptBytes {
     var described = ResumeData()
     /// The digest that verifies kept bytes which no validator proves to be of one version, or to be whole. It is stored
     /// because the member that demanded it may leave. Nil if `SourceUse.unprovenFrom` is.
-    var holdingDigest: Checksum?
+    var bindingDigest: Checksum?
     let space: SpaceReserve
     /// The identity of the partial file; nil until the first checkpoint.
     private var mark: FileMark?
@@ -63,8 +63,8 @@ final class KeptBytes {
         }
         transfer = found
         // A task that had these bytes as its own may have discarded them.
-        if found.sourceUse.unprovenFrom == nil { holdingDigest = nil }
-        trust.beginAnew(kept: found.sources)
+        if found.sourceUse.unprovenFrom == nil { bindingDigest = nil }
+        trust.restart(kept: found.sources)
     }
 
     /// Commits that the file's recorded times no longer count, before the file may be written to: after a crash its
@@ -80,7 +80,7 @@ final class KeptBytes {
     /// Opens the partial file and truncates it to the committed bytes. If it is not the file that was left, the caller
     /// drops the kept bytes before it uses the file, so that bytes of a new version never have old validators.
     ///
-    /// - Parameter isNew: whether no file of this name is expected.
+    /// - Parameter isNew: true if no file of this name is expected.
     func open(in directory: DirectoryHandle, isNew: Bool) async throws -> (part: PartialFile, problem: String?) {
         mark = nil
         let name = transfer.partialName
@@ -102,7 +102,7 @@ final class KeptBytes {
         }
     }
 
-    /// Records what the next run must find: the file is not written to until a run opens it again.
+    /// Records the file's state for the next run: the file is not written until a run opens it again.
     func leaveAtRest(_ part: PartialFile) async throws {
         guard committed > 0 else { return }
         let record = try await services.pool(in: part.directory).run { () throws(FileError) in try part.restingRecord()
@@ -132,7 +132,7 @@ final class KeptBytes {
         }
     }
 
-    /// Commits the offsets of durable segments and what describes the bytes, with the changes of the members.
+    /// Commits the offsets of durable segments and the description of the bytes, with the changes of the members.
     ///
     /// - Parameters:
     ///   - use: the sources that sent the bytes.
@@ -171,7 +171,7 @@ final class KeptBytes {
         context.control.setReceived(offset, total: resumeData.totalLength)
     }
 
-    /// Commits which sources sent the bytes in the partial file, before it holds any of a further source.
+    /// Commits which sources sent the bytes in the partial file, before it contains any of a further source.
     func commit(_ use: SourceUse) async throws {
         let id = transfer.id
         guard use != transfer.sourceUse else { return }
@@ -184,12 +184,13 @@ final class KeptBytes {
         var use = transfer.sourceUse
         use.unprovenFrom = nil
         try await commit(use)
-        holdingDigest = nil
+        bindingDigest = nil
     }
 
     // MARK: Doubts
 
-    /// Commits that an answer did not look like the file, so that its repetitions are counted over tries and restarts.
+    /// Commits that an answer did not look like the file, so that its repetitions are counted over attempts and
+    /// restarts.
     func record(_ doubt: AnswerDoubt) async throws {
         guard committed > 0, transfer.resumeData.doubt != doubt else { return }
         var resumeData = transfer.resumeData
@@ -237,7 +238,7 @@ final class KeptBytes {
         transfer.resumeData = ResumeData()
         mark = nil
         transfer.sourceUse = use
-        holdingDigest = nil
+        bindingDigest = nil
         trust.forgetKept()
         committed = 0
         space.onTruncated()
@@ -262,14 +263,14 @@ final class KeptBytes {
 
     // MARK: What is kept for an attempt
 
-    /// The resume data for a source. Under a digest it has no validators, which are another server's; for the whole in
-    /// place of the kept bytes it is empty, but for what says which answers may replace them, and the attempt gets the
+    /// The resume data for a source. Under a digest it has no validators, which are another server's. For the whole in
+    /// place of the kept bytes it contains only the rules for answers that may replace them, and the attempt gets the
     /// number of kept bytes.
     ///
-    /// - Parameter isFirst: whether no response has been accepted in this round.
+    /// - Parameter isFirst: true if no response has been accepted in this round.
     func resumeData(for choice: MirrorSelector.Choice, isFirst: Bool) -> ResumeData {
         switch choice.mode {
-        case .anew:
+        case .fromStart:
             // What the kept bytes are is known all the same: not everything may replace them.
             var kept = ResumeData()
             kept.mediaType = transfer.resumeData.mediaType

@@ -2,10 +2,10 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// The connections of a segmented download, for one round: which are live, and what the end of one means for the rest.
-/// Each connection is an attempt that fetches a segment.
+/// The connections of a segmented download, for one round: which are live, and the consequence of one's end for the
+/// rest. Each connection is an attempt that fetches a segment.
 ///
-/// A value without effects; `SegmentedDownload` does what it decides. Invariants: a connection has a piece of `plan`
+/// A value without effects; `SegmentedDownload` acts on its decisions. Invariants: a connection has a piece of `plan`
 /// only while it is live. After `verdict` is set no connection is started.
 struct SegmentConnections {
     /// If a connection received fewer bytes before it broke, the number of connections is reduced.
@@ -32,7 +32,7 @@ struct SegmentConnections {
     private(set) var verdict: Result<AttemptOutcome.Result, any Error>?
     /// Connections that were requested to stop because there are too many, or because they are slow.
     private var retiring: Set<Int> = []
-    /// Bytes per second of the fastest connection that has ended.
+    /// The rate of the fastest connection that has ended, in bytes per second.
     private var fastest: Double?
 
     init(plan: SegmentPlan?, maySplit: Bool) {
@@ -65,7 +65,7 @@ struct SegmentConnections {
         began[connection] = now
     }
 
-    /// The response of a connection was accepted: what its attempt writes counts from now on.
+    /// Records that the response of a connection was accepted: its attempt's bytes count from now on.
     mutating func onAccept(_ connection: Int, of handle: AttemptHandle) { live[connection] = handle }
 
     /// The answer to a split: whether the other connection stops there.
@@ -77,9 +77,9 @@ struct SegmentConnections {
     /// Handles the first accepted head: further connections may start if the body can be split.
     ///
     /// - Parameters:
-    ///   - isSplittable: whether ranges of this version can be requested.
-    ///   - isPart: whether the response is a range as requested.
-    /// - Returns: whether a plan was made.
+    ///   - isSplittable: true if ranges of this version can be requested.
+    ///   - isPart: true if the response is a range as requested.
+    /// - Returns: true if a plan was made.
     mutating func open(
         _ connection: Int, _ body: BodyPlan, count: SegmentCount, smallest: Int64, isSplittable: Bool, isPart: Bool
     ) -> Bool {
@@ -119,7 +119,7 @@ struct SegmentConnections {
         }
     }
 
-    /// True if a connection has no work although there is some, so that a slow one may have to give back its segment.
+    /// True if a connection has no work although there is some, so that a slow one may have to return its segment.
     var hasIdle: Bool {
         guard isOpen, verdict == nil, let plan else { return false }
         return !live.isEmpty && live.count < plan.wantedConnections && !plan.isWritten
@@ -183,7 +183,7 @@ struct SegmentConnections {
         return retiring.remove(connection) != nil
     }
 
-    /// Decides what the end of a removed connection means.
+    /// Decides the consequence of a removed connection's end.
     ///
     /// - Parameter received: bytes of the network that its attempt received.
     mutating func onEnd(
@@ -302,7 +302,7 @@ enum SegmentConnectionLoss: Error, CustomStringConvertible {
         }
     }
 
-    var description: String { reason?.description ?? "the connection is not needed any more" }
+    var description: String { reason?.description ?? "the connection is no longer needed" }
 }
 
 extension FailureReason {

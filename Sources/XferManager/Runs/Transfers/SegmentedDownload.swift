@@ -7,10 +7,10 @@ import XferSystem
 /// One round of a download in segments: several attempts fetch parts of the body at the same time, into one partial
 /// file.
 ///
-/// The first connection requests all that is missing. If its response shows that ranges of this version can be
-/// requested, it leaves the rear to further connections. Each response is compared with the known version before a byte
-/// of it is written. While another connection is live, a failure costs a connection and not a try: the round ends as
-/// the last connection ends.
+/// The first connection requests all missing bytes. If its response shows that ranges of this version can be requested,
+/// it leaves the rear to further connections. Each response is compared with the known version before a byte of it is
+/// written. While another connection is live, a failure costs a connection and not an attempt: the round ends with the
+/// last connection.
 ///
 /// Invariant: `run` alone assigns segments, one signal after the other, so that nothing else is decided while it waits
 /// for a connection's answer. Confined to the actor of the transfer, which every method that suspends gets as its
@@ -32,7 +32,7 @@ final class SegmentedDownload {
     /// One checkpoint at a time covers all connections.
     let checkpointing = AsyncLock()
     /// Bytes of all connections that are written and not durable yet.
-    private let stake = SharedStake()
+    private let unsynced = SharedUnsyncedBytes()
     /// True if an `idle` signal is under way.
     private var isWatchingIdle = false
     private let part: PartialFile
@@ -72,7 +72,8 @@ final class SegmentedDownload {
     /// Kept bytes with gaps need a plan from the beginning.
     private func planOfKept(_ transfer: isolated SharedTransfer, _ count: SegmentCount) -> SegmentPlan? {
         let resumeData = transfer.kept.transfer.resumeData
-        guard transfer.sources[0].mode != .anew, !resumeData.hasOnlyPrefix, let total = resumeData.totalLength else {
+        guard transfer.sources[0].mode != .fromStart, !resumeData.hasOnlyPrefix, let total = resumeData.totalLength
+        else {
             return nil
         }
         return SegmentPlan(
@@ -139,11 +140,11 @@ final class SegmentedDownload {
         let isFirst = !connections.isOpen
         if !isFirst { chooseSource(for: connection, on: transfer) }
         connections.onStart(connection, at: Clocks.monotonic())
-        stake.setAttempts(connections.live.count)
+        unsynced.setAttempts(connections.live.count)
         Task { [segment] in
             do {
                 let outcome = try await transfer.attempt(
-                    connection, for: segment, isFirst: isFirst, into: part, stake: stake
+                    connection, for: segment, isFirst: isFirst, into: part, unsynced: unsynced
                 ) { event, handle in
                     try await onEvent(event, of: connection, handle, for: segment, on: transfer)
                 }
@@ -209,7 +210,7 @@ final class SegmentedDownload {
         }
     }
 
-    /// Commits what a further connection's body is, before a byte of it counts as written.
+    /// Commits the source of a further connection's body, before a byte of it counts as written.
     private func accept(_ body: BodyPlan, of connection: Int, on transfer: isolated SharedTransfer) async throws {
         transfer.acceptBody(from: transfer.sources[connection], at: body.offset, isUnproven: body.isUnproven)
         guard transfer.sources.selector.use != transfer.transfer.sourceUse else { return }
@@ -219,7 +220,7 @@ final class SegmentedDownload {
         try await transfer.commitSourceUse()
     }
 
-    /// Throws unless the response brings the segment, of the known version.
+    /// Throws unless the response contains the segment, of the known version.
     private static func requirePart(_ verdict: HeadVerdict, of segment: Segment) throws(SegmentConnectionLoss) {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
@@ -256,19 +257,19 @@ final class SegmentedDownload {
         await checkpointing.enter()
         defer { checkpointing.leave() }
         let engine = transfer.services.engine
-        if let durable = connections.plan?.committed(of: connection), durable >= offset { return stake.release() }
-        let mark = stake.mark()
+        if let durable = connections.plan?.committed(of: connection), durable >= offset { return unsynced.release() }
+        let mark = unsynced.mark()
         let marks = connections.recordProgress()
         guard let plan = connections.plan else {
             let written = [Segment(start: 0, committed: offset)]
             try await transfer.checkpoint(part, at: written, keeping: transfer.kept.described)
-            stake.settle(mark)
+            unsynced.settle(mark)
             return await engine.committed(handle.id, offset: offset)
         }
         let written = plan.writtenSegments
         try await transfer.checkpoint(part, at: written, keeping: transfer.kept.described)
         connections.plan?.onDurable(written)
-        stake.settle(mark)
+        unsynced.settle(mark)
         for (id, mark) in marks { await engine.committed(id, offset: mark) }
         if connections.plan?.measure(Clocks.monotonic()) == true { signal.yield(.changed) }
     }
@@ -285,7 +286,7 @@ final class SegmentedDownload {
         connections.recordSpeed(of: connection, received: received, at: Clocks.monotonic())
         connections.recordProgress()
         let wasRetiring = connections.remove(connection)
-        stake.setAttempts(connections.live.count)
+        unsynced.setAttempts(connections.live.count)
         guard connections.plan != nil else { return await onOnlyEnd(result, on: transfer) }
         let source = SegmentConnections.Source(
             isForeign: transfer.sources[connection].mode.isForeign,

@@ -40,8 +40,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Requests the response from one source. The members learn of its head, unless another source may give a better
-    /// one.
+    /// Requests the response from one source. The members get its head, unless another source may send a better one.
     private func ask(_ source: HTTPURL) async throws -> ReceivedAnswer {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
@@ -79,7 +78,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Fails if the response is known not to fit, before it fills the disk that holds the database.
+    /// Fails if the response is known not to fit, before it fills the disk of the database.
     private func makeRoom(forAnswer length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")

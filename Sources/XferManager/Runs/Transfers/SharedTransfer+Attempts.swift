@@ -37,7 +37,7 @@ extension SharedTransfer {
             return .whole(
                 WholeBody(
                     part: part, length: length, described: kept.described, facts: facts,
-                    holdingDigest: kept.holdingDigest))
+                    bindingDigest: kept.bindingDigest))
         }
         if kept.committed > 0, kept.committed == transfer.resumeData.totalLength {
             return try await whole(kept.committed)
@@ -50,13 +50,15 @@ extension SharedTransfer {
             guard !control.isStopRequested else { return .left }
             if response.refusal != nil {
                 // The kept bytes stay until the whole begins to arrive: it may not come.
-                sources[0].mode = .anew
+                sources[0].mode = .fromStart
             } else if let failure = chooseSource() {
                 return .failed(failure)
             }
             // After a source made the transfer start over, only one attempt asks it.
             let maySplit = restarts == 0 && !response.isRangeRefused
-            guard let round = try await askSource(into: part, in: directory, maySplit: maySplit) else { continue }
+            guard let round = try await requestFromSource(into: part, in: directory, maySplit: maySplit) else {
+                continue
+            }
             switch round.result {
             case .complete:
                 return try await whole(round.written.byteCount)
@@ -67,7 +69,7 @@ extension SharedTransfer {
                         url: round.outcome?.finalURL ?? source(for: 0), times: response.times))
             case .stopped:
                 return .left
-            case .failed(let error) where asksForWhole(after: error):
+            case .failed(let error) where requestsWhole(after: error):
                 response.isRangeRefused = true
             case .failed(let error):
                 response.isRangeRefused = false
@@ -81,7 +83,7 @@ extension SharedTransfer {
                 }
                 restarts += 1
             case .restartWithHTTP1:
-                course.usesHTTP1 = true
+                attemptState.usesHTTP1 = true
                 restarts += 1
             }
             response.removeHead()
@@ -96,7 +98,7 @@ extension SharedTransfer {
 
     /// Makes a round of attempts that begins with the chosen source, and commits its result. Returns nil if the source
     /// could not continue another source's bytes; then nothing has changed.
-    private func askSource(
+    private func requestFromSource(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round? {
         let before = kept.committed
@@ -125,7 +127,7 @@ extension SharedTransfer {
     private func makeRound(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
-        if course.begun == nil, maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
+        if attemptState.begun == nil, maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
             let segmented = SegmentedDownload(of: part, in: directory)
             self.segmented = segmented
             defer { self.segmented = nil }
@@ -141,7 +143,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Updates what describes the bytes after the only attempt has ended.
+    /// Updates the description of the bytes after the only attempt has ended.
     func describe(after outcome: AttemptOutcome) {
         guard outcome.result != .notModified, response.isAccepted else { return }
         describe(kept.description(of: outcome.resumeData, by: sources[0]))
@@ -155,9 +157,9 @@ extension SharedTransfer {
         return .highest(members.wantedSegments(default: settings.segments) + started.wantedSegments)
     }
 
-    /// The URL a connection's attempts request. It is always one the client gave: redirects are followed again, so that
-    /// each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
-    /// reused.
+    /// The URL that a connection's attempts request. It is always one of the client's: redirects are followed again, so
+    /// that each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is
+    /// not reused.
     func source(for connection: Int) -> HTTPURL { specification.sources[sources[connection].source] }
 
     /// The request that all members share. It names accepted types only if all members accept the same; otherwise each
@@ -170,7 +172,7 @@ extension SharedTransfer {
             request.headers.append(HeaderField(name: "Cache-Control", value: "no-cache"))
         }
         // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
-        if segmentCount != .one || course.usesHTTP1 { request.httpVersion = .http1 }
+        if segmentCount != .one || attemptState.usesHTTP1 { request.httpVersion = .http1 }
         return request
     }
 
@@ -197,11 +199,12 @@ extension SharedTransfer {
     /// Makes one attempt of a connection.
     ///
     /// - Parameters:
-    ///   - segment: the bytes to fetch; nil is all that is missing after the kept bytes.
-    ///   - isFirst: whether no response has been accepted in this round. Later attempts rely on what the first response
-    ///     has set in `described`.
+    ///   - segment: the bytes to fetch; nil is all missing bytes after the kept ones.
+    ///   - isFirst: true if no response has been accepted in this round. Later attempts rely on the `described` that
+    ///     the first response has set.
     func attempt(
-        _ connection: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile, stake: SharedStake? = nil,
+        _ connection: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
+        unsynced: SharedUnsyncedBytes? = nil,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
         let choice = sources[connection]
@@ -232,7 +235,7 @@ extension SharedTransfer {
             attempt.endDigest = endDigest
             attempt.conditions = isFirst ? response.conditions : []
             attempt.checkpoints = settings.checkpoints
-            attempt.stake = stake
+            attempt.unsynced = unsynced
         } onEvent: { event, handle in
             await passOnEvents()
             try await onEvent(event, handle)
@@ -264,7 +267,7 @@ extension SharedTransfer {
             isHeld = true
             if choice.mode.isForeign { throw SourceRefusal(reason: reason) }
             let discard =
-                choice.mode == .anew ? response.refusal.map { Discard($0) } ?? Self.takenOver : Discard(reason)
+                choice.mode == .fromStart ? response.refusal.map { Discard($0) } ?? Self.takenOver : Discard(reason)
             let new = Replacement.Version(
                 keeping: keeping, total: plan.total, choice: choice, discard: discard,
                 sight: SuspectRules.sight(of: head, source: source(for: 0)))
@@ -300,8 +303,8 @@ extension SharedTransfer {
         if isHeld { await services.engine.proceed(handle.id) }
     }
 
-    /// Handles the head of a server that has no more than is kept (416). If it does not say of which version, only the
-    /// digest can show that the bytes are whole.
+    /// Handles the head of a server that has no more than the kept bytes (416). If it does not state the version, only
+    /// the digest can show that the bytes are complete.
     private func onKeptWhole(_ head: ResponseHead, _ keeping: ResumeData) async throws {
         guard !EntityTag.matchStrongly(keeping.validators.etag, head.etag),
             let digest = demandedDigest ?? response.joinDigest

@@ -15,7 +15,7 @@ extension SharedTransfer {
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         try await kept.beginWriting()
         let (part, problem) = try await kept.open(in: directory, isNew: started.isExclusive)
-        if let problem { try await dropKeptBytes(because: .init("the partial file is not what was left: \(problem)")) }
+        if let problem { try await dropKeptBytes(because: .init("the partial file has changed since it was closed: \(problem)")) }
         describe(transfer.resumeData)
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
         return part
@@ -33,7 +33,7 @@ extension SharedTransfer {
         describe(ResumeData())
     }
 
-    /// Drops bytes that only a digest can verify, if no member demands one any more.
+    /// Drops bytes that only a digest can verify, if no member demands one.
     func demandDigest(in part: PartialFile) async throws {
         guard let offset = transfer.sourceUse.unprovenFrom else { return }
         guard transfer.sourceUse.needsDigest(for: transfer.resumeData) else {
@@ -41,18 +41,19 @@ extension SharedTransfer {
         }
         // Of bytes that were not put together, any digest shows whether they are whole.
         let isOnlyEnd = offset == transfer.resumeData.totalLength
-        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? (isOnlyEnd ? endDigest : nil)
-        let isHeld = specification.mirrors.isEmpty ? kept.holdingDigest != nil : isDigestKnown
+        kept.bindingDigest = kept.bindingDigest ?? demandedDigest ?? (isOnlyEnd ? endDigest : nil)
+        let isHeld = specification.mirrors.isEmpty ? kept.bindingDigest != nil : isDigestKnown
         guard !isHeld else { return }
         let reason =
             isOnlyEnd
-            ? "nothing shows that they are whole, and no checksum is demanded now"
-            : "they were put together without a validator, and no checksum is demanded now"
+            ? "nothing proves that they are complete, and no checksum is demanded now"
+            : "they were combined without a validator, and no checksum is demanded now"
         try await dropKeptBytes(because: .init(reason), truncating: part)
         describe(ResumeData())
     }
 
-    /// Sets what describes the bytes in the partial file, and whether they could be continued after an interruption.
+    /// Sets the description of the bytes in the partial file, and whether they could be continued after an
+    /// interruption.
     func describe(_ described: ResumeData) {
         kept.described = described
         control.setResumable(
@@ -61,10 +62,10 @@ extension SharedTransfer {
 
     // MARK: Checkpoints
 
-    /// Makes the written bytes durable, then commits the offset of each segment and what describes the bytes, for the
-    /// transfer and all its members in one transaction.
+    /// Makes the written bytes durable, then commits the offset of each segment and the description of the bytes, for
+    /// the transfer and all its members in one transaction.
     ///
-    /// - Parameter isLast: whether no attempt is live. Then the servers that sent the bytes are always committed, for
+    /// - Parameter isLast: true if no attempt is live. Then the servers that sent the bytes are always committed, for
     ///   the next run.
     func checkpoint(
         _ part: PartialFile, at written: [Segment], keeping described: ResumeData, isLast: Bool = false
@@ -85,7 +86,7 @@ extension SharedTransfer {
             written, describedBy: described, from: sources.selector.use, evidence: evidence, changes: changes)
     }
 
-    /// Commits that the body is whole, for the tasks that hold its bytes.
+    /// Commits that the body is complete, for the tasks that have its bytes.
     func seal(_ body: WholeBody) async throws {
         var described = body.described
         described.totalLength = body.length
@@ -116,8 +117,8 @@ extension SharedTransfer {
         try await services.pool(in: part.directory).run { try part.truncate(to: 0) }
     }
 
-    /// Drops the kept bytes for all tasks that hold them, because another process truncated, removed or replaced the
-    /// open file. Returns the error for the waiting members; the next try fetches everything again.
+    /// Drops the kept bytes for all tasks that have them, because another process truncated, removed or replaced the
+    /// open file. Returns the error for the waiting members; the next attempt fetches everything again.
     func giveUpSpoiled(_ error: FileError) async -> any Error {
         do {
             try await dropKeptBytes(because: .init("\(error)"))
@@ -127,7 +128,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Removes from the members what they have to commit.
+    /// Removes the members' pending changes, for a commit.
     private func removeChanges() async -> [TaskID: MemberChanges] {
         await passOnEvents()
         var changes: [TaskID: MemberChanges] = [:]

@@ -61,7 +61,7 @@ struct WholeBody: Sendable {
 
     /// The digest that must match for the bytes to be of one version, and whole; nil where validators and lengths have
     /// proved that.
-    let holdingDigest: Checksum?
+    let bindingDigest: Checksum?
 
     /// Throws if the open file has changed since its last byte arrived. Blocks.
     ///
@@ -69,6 +69,6 @@ struct WholeBody: Sendable {
     func requireUnchanged() throws(FileError) {
         let now = try part.requireWhole(length)
         guard let facts, let now, !now.isSameContent(as: facts) else { return }
-        throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+        throw .partChanged(path: part.path, problem: "it was changed after its last byte was written")
     }
 }

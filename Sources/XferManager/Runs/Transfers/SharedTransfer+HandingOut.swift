@@ -4,11 +4,11 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Gives each task a file of its own.
+/// Creates a file for each task.
 ///
-/// The last task that holds the bytes gets the original. A task that takes them while others hold them gets a transfer
-/// of its own with a copy in its directory, and publishes that. A task holds the original until it has moved to its
-/// copy, so that no task renames a file that another may be copying.
+/// The last task that uses the bytes gets the original. A task that takes them while others use them gets a transfer of
+/// its own with a copy in its directory, and publishes that. A task uses the original until it has moved to its copy,
+/// so that no task renames a file that another may be copying.
 extension SharedTransfer {
     func handOut(_ body: WholeBody, to run: DownloadRun, in directory: DirectoryHandle) async throws
         -> DownloadRun.OwnedCopy
@@ -18,14 +18,14 @@ extension SharedTransfer {
         let (id, task) = (transfer.id, run.taskID)
         // The lock `handingOut`, not actor isolation, keeps this true until the original is given away: another holder
         // moves to its copy only under the lock, and no task joins a transfer whose body has ended.
-        let isHeld = started.isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
-        if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
+        let isUsed = started.isExclusive ? false : try await services.store.read { try $0.isUsed(id, but: task) }
+        if !isUsed, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.
             try await kept.beginWriting()
             forgetBody()
             return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
-                holdingDigest: body.holdingDigest)
+                bindingDigest: body.bindingDigest)
         }
         do {
             try await seal(body)
@@ -60,8 +60,8 @@ extension SharedTransfer {
             try tx.copyVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard var copy else { throw TransferError(.internalError, "a copy came to nothing") }
-        copy.holdingDigest = body.holdingDigest
+        guard var copy else { throw TransferError(.internalError, "a copy of shared bytes could not be made") }
+        copy.bindingDigest = body.bindingDigest
         return copy
     }
 }

@@ -23,9 +23,9 @@ struct Replacement {
 }
 
 extension SharedTransfer {
-    /// Lets an attempt write another version beside the kept bytes. Returns false, without a change, if the new version
-    /// replaces them at once: there are few, the version came before, there is no room for both, or several attempts
-    /// write.
+    /// Prepares an attempt to write another version beside the kept bytes. Returns false, without a change, if the new
+    /// version replaces them at once: there are few, the version was received before, there is no space for both, or
+    /// several attempts write.
     func beginReplacement(
         _ version: Replacement.Version, of handle: AttemptHandle, in directory: DirectoryHandle
     ) async throws -> Bool {
@@ -69,7 +69,7 @@ extension SharedTransfer {
         try await kept.record(replacement.version.sight)
     }
 
-    /// Deletes the new version, if there is one. The kept bytes are as they were.
+    /// Deletes the new version, if there is one. The kept bytes do not change.
     func abandonReplacement() async {
         guard let new = replacement else { return }
         replacement = nil

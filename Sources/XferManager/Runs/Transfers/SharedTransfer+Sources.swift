@@ -23,7 +23,7 @@ extension SharedTransfer {
             hasBytes: kept.committed > 0, proof: proof(of: transfer.resumeData),
             isPatient: members.arePatient(hasGained: sources.hasGained))
         switch decision {
-        case .ask(let choice):
+        case .request(let choice):
             sources[0] = choice
             return nil
         case .fail(let error):
@@ -31,7 +31,7 @@ extension SharedTransfer {
         }
     }
 
-    /// True if every waiting member gave a digest that the finished bytes must have.
+    /// True if every waiting member demands a digest of the finished bytes.
     var isDigestKnown: Bool {
         SharingRules.isDigestKnown(own: specification.checksum, ofMembers: digestsOfMembers)
     }
@@ -52,7 +52,7 @@ extension SharedTransfer {
 
     /// Why kept bytes are dropped when another source sends the whole.
     static var takenOver: Discard {
-        Discard("its source cannot go on, and another one sends the whole", isSourceChange: true)
+        Discard("its source cannot continue, and another one sends the whole", isSourceChange: true)
     }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
@@ -74,23 +74,23 @@ extension SharedTransfer {
         sources.selector.onBody(of: choice, at: offset, isUnproven: isUnproven)
         guard sources.selector.use.unprovenFrom != nil else { return }
         // The task that demanded the digest may have left since the request.
-        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? response.joinDigest
+        kept.bindingDigest = kept.bindingDigest ?? demandedDigest ?? response.joinDigest
     }
 
     /// Accepts the end of a body that only this digest proves. Every task that gets the bytes has to verify it, also
     /// one that has joined since the request and demands none. That is committed before the bytes count as whole.
     func acceptEnd(at offset: Int64, provenBy digest: Checksum) async throws {
         sources.selector.onUnprovenEnd(at: offset)
-        kept.holdingDigest = kept.holdingDigest ?? digest
+        kept.bindingDigest = kept.bindingDigest ?? digest
         try await commitSourceUse()
     }
 
-    /// Commits which sources sent the bytes, before the file holds any of a further source.
+    /// Commits which sources sent the bytes, before the file contains any of a further source.
     func commitSourceUse() async throws { try await kept.commit(sources.selector.use) }
 
     // MARK: What went wrong
 
-    /// Records a failed attempt of its source. Returns whether another source may do better.
+    /// Records a failed attempt of its source. Returns true if another source may do better.
     func canContinue(after error: TransferError) -> Bool {
         guard sources.selector.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         setAside(0, error)
@@ -98,7 +98,7 @@ extension SharedTransfer {
     }
 
     /// True if the whole is requested next from a source that has refused a request for the rest of its own bytes.
-    func asksForWhole(after error: TransferError) -> Bool {
+    func requestsWhole(after error: TransferError) -> Bool {
         guard !response.isRangeRefused, sources[0].mode == .own, kept.committed > 0, transfer.resumeData.hasOnlyPrefix
         else { return false }
         return Refusal.mayConcernRange(error, tries: members.fewestTries(hasGained: sources.hasGained))
@@ -116,7 +116,7 @@ extension SharedTransfer {
         if connection == 0, !response.isAccepted { response.removeHead() }
         let source = sources[connection].source
         sources.selector.onRefusal(of: source)
-        log("a source cannot go on with what is kept", source, reason.description)
+        log("a source cannot continue the kept bytes", source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

@@ -19,7 +19,7 @@ actor SharedTransfer: AttemptMaker {
     /// The context of the task that created the transfer. Members may differ in all that is not part of the sharing
     /// key, such as the checksum where there are no mirrors.
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     /// Tasks that were started on this transfer. The transfer does not stop while one of them is about to request the
     /// body.
     nonisolated let started: StartedTasks
@@ -49,18 +49,18 @@ actor SharedTransfer: AttemptMaker {
     }
 
     /// - Parameters:
-    ///   - isNew: whether no task has used the transfer before.
+    ///   - isNew: true if no task has used the transfer before.
     ///   - begun: the attempt of the brief run that this transfer continues.
     init(_ context: RunContext, _ transfer: Transfer, isNew: Bool, begun: AttemptHandle? = nil) {
         self.context = context
-        course.begun = begun
+        attemptState.begun = begun
         started = StartedTasks(isNew: isNew)
         kept = KeptBytes(context, transfer)
         sources = TransferSources(count: context.specification.sources.count, use: transfer.sourceUse)
     }
 
     var keptByteCount: Int64 { kept.committed }
-    var audience: [TaskID] { members.ids }
+    var subscribers: [TaskID] { members.ids }
     // Yields a reference instead of a copy, because every step reads a part of it.
     var transfer: Transfer { _read { yield kept.transfer } }
 
@@ -74,9 +74,12 @@ actor SharedTransfer: AttemptMaker {
     /// Waits for the body together with the other members. The partial file is in this member's directory or in that of
     /// an earlier member.
     ///
-    /// - Parameter directory: the member's; nil when the task wants a response and no file.
+    /// - Parameters:
+    ///   - directory: the member's; nil when the task wants a response and no file.
+    ///   - adopted: the file whose bytes the transfer begins with, if it has none.
     func body(
-        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
+        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = [],
+        _ adopted: AdoptedFile? = nil
     ) async -> Delivery {
         var reportedHead = 0
         while true {
@@ -105,7 +108,8 @@ actor SharedTransfer: AttemptMaker {
             started.remove(run.taskID)
             members.insert(
                 TransferMembers.Member(
-                    run: run, maxRates: rates, conditions: conditions, asking: asking, reportedHead: reportedHead))
+                    run: run, maxRates: rates, conditions: conditions, adopted: adopted, asking: asking,
+                    reportedHead: reportedHead))
             Task {
                 await applyRates()
                 await onJoined(run.taskID)
@@ -113,7 +117,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// Delivers what changed between the member's last check and its insertion, and starts the transfer if it is idle.
+    /// Delivers the changes between the member's last check and its insertion, and starts the transfer if it is idle.
     private func onJoined(_ id: TaskID) async {
         guard members.waiting[id] != nil else { return }
         if case .whole(let delivery) = state {
@@ -154,8 +158,8 @@ actor SharedTransfer: AttemptMaker {
 
     /// Stops the attempt of a brief run that no attempt has continued.
     private func stopBegun() async {
-        guard let begun = course.begun else { return }
-        course.begun = nil
+        guard let begun = attemptState.begun else { return }
+        attemptState.begun = nil
         await services.engine.stop(begun.id)
     }
 
@@ -177,7 +181,7 @@ actor SharedTransfer: AttemptMaker {
 
     /// Applies the highest limit among the members.
     private func applyRates() async {
-        guard let rates = members.maxRates, rates != course.maxRates else { return }
+        guard let rates = members.maxRates, rates != attemptState.maxRates else { return }
         await setMaxRates(receive: rates.receive, send: rates.send)
     }
 
@@ -244,6 +248,7 @@ actor SharedTransfer: AttemptMaker {
             let part = try await openPart(in: directory)
             try await judgeKeptBytes(in: part)
             try await demandDigest(in: part)
+            try await adopt(members.adopted, into: part, in: directory)
             try await kept.makeRoom(for: part, in: directory)
             let fetched = try await fetchWithinReserve(of: part, in: directory)
             if case .whole(let body) = fetched {

@@ -60,7 +60,7 @@ final class SpaceReserve {
     /// Records that a truncation of the file has released the preallocated blocks.
     func onTruncated() { blocks = .none }
 
-    /// Releases the preallocated blocks that hold no bytes.
+    /// Releases the preallocated blocks without bytes.
     func release(of part: PartialFile) async throws {
         guard blocks != .none else { return }
         blocks = .none

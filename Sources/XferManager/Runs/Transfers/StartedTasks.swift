@@ -18,10 +18,10 @@ final class StartedTasks: Sendable {
     private let isNew: Bool
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter isNew: whether no task has used the transfer before.
+    /// - Parameter isNew: true if no task has used the transfer before.
     init(isNew: Bool) { self.isNew = isNew }
 
-    /// True if the transfer was created for one task and no other was started on it, so that no other task can hold its
+    /// True if the transfer was created for one task and no other was started on it, so that no other task can use its
     /// bytes.
     var isExclusive: Bool { isNew && state.withLockedValue { $0.startCount == 1 } }
 

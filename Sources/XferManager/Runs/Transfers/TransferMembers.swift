@@ -13,6 +13,8 @@ struct TransferMembers {
         /// The conditional header fields: for `on_conflict: update`, which is never shared, or from a kept response's
         /// validators.
         let conditions: [HeaderField]
+        /// The file whose bytes the transfer begins with: for `on_conflict: continue`, which is never shared.
+        let adopted: AdoptedFile?
         let asking: CheckedContinuation<SharedTransfer.Delivery, Never>
         /// The number of the last response head that was reported to this member.
         var reportedHead: Int
@@ -84,6 +86,9 @@ struct TransferMembers {
     /// The conditions that all members have. If they differ, the request has none: a whole response suits all of them.
     var conditions: [HeaderField] { SharingRules.common(waiting.values.map(\.conditions)) ?? [] }
 
+    /// The file whose bytes the transfer begins with; nil if there is none.
+    var adopted: AdoptedFile? { waiting.values.lazy.compactMap(\.adopted).first }
+
     /// The types that all members accept. If they differ, each member checks the type itself.
     var acceptedTypes: [String] {
         SharingRules.common(waiting.values.map(\.run.specification.request.acceptedTypes)) ?? []
@@ -101,7 +106,7 @@ struct TransferMembers {
 
     /// True if every member would be retried soon if this run failed.
     ///
-    /// - Parameter hasGained: whether this run has received bytes that are kept.
+    /// - Parameter hasGained: true if this run has received bytes that are kept.
     func arePatient(hasGained: Bool) -> Bool {
         waiting.values.allSatisfy { member in
             let limits = member.run.specification.retry
@@ -122,7 +127,7 @@ struct TransferMembers {
 protocol TransferSubscriber: TaskRun {
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
     func apply(_ update: ResponseUpdate) async -> Bool
-    /// Records the head of a response that brings no body.
+    /// Records the head of a response without a body.
     func record(_ head: ResponseHead, from url: HTTPURL?)
 }
 
@@ -133,7 +138,7 @@ struct MemberChanges: Sendable {
 }
 
 extension TransferSubscriber {
-    var maxRates: BandwidthLimits { course.maxRates }
+    var maxRates: BandwidthLimits { attemptState.maxRates }
 
     func add(_ events: [EventPayload]) { pendingEvents += events }
 

@@ -25,8 +25,8 @@ actor RemoteUploadCleanup: ManagerPart {
     /// The highest number of concurrent requests.
     private static let maxAbandonments = 4
 
-    /// Sends the requests that are due. A server that cannot be reached is tried again later. If no upload is recorded,
-    /// no timer is armed.
+    /// Sends the requests that are due. A server that cannot be reached is retried later. If no upload is recorded, no
+    /// timer is armed.
     nonisolated func wake() { Task { await begin(asOf: clock()) } }
 
     private func begin(asOf now: Timestamp) {
@@ -39,7 +39,7 @@ actor RemoteUploadCleanup: ManagerPart {
                 do {
                     try await abandonDue(now)
                 } catch {
-                    logger.report("giving up uploads failed", error)
+                    logger.report("deleting cancelled uploads from their servers failed", error)
                 }
                 now = max(now, clock())
             }
@@ -109,7 +109,7 @@ actor RemoteUploadCleanup: ManagerPart {
             try await settle(upload, answer)
         } catch {
             logger.report(
-                "an upload that was given up could not be recorded so", error, ["task": "\(upload.taskID)"])
+                "the end of a cancelled upload's cleanup could not be recorded", error, ["task": "\(upload.taskID)"])
         }
     }
 
@@ -128,7 +128,7 @@ actor RemoteUploadCleanup: ManagerPart {
         case .giveUp:
             let reason = head.map { "status \($0.status)" } ?? answer.failureText
             logger.notice(
-                "a server keeps an upload that was cancelled",
+                "a server did not delete a cancelled upload",
                 metadata: ["task": "\(upload.taskID)", "url": "\(upload.url)", "reason": "\(reason)"])
             fallthrough
         case .done:
@@ -146,7 +146,7 @@ extension Result {
 /// One request to a server to delete an upload that will not be continued.
 actor RemoteUploadCleanupRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     private let upload: AbandonedUpload
 
     /// The request's timeout, in seconds.
@@ -182,7 +182,7 @@ actor RemoteUploadCleanupRun: AttemptMaker {
         }
         if let head = ended.head, !head.isRedirect { return head }
         if case .failed(let error) = ended.result { throw error }
-        throw TransferError(.connectionLost, "the try was stopped")
+        throw TransferError(.connectionLost, "the attempt was stopped")
     }
 
     private var cancellation: UploadRequest? {

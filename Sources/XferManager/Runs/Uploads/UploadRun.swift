@@ -28,7 +28,8 @@ actor UploadRun: AnsweredRun {
         self.facts = facts
     }
 
-    /// The upload resource on the server survives this task's failure, so that a later try continues from it.
+    /// True if the upload resource on the server survives this task's failure, so that a later attempt continues from
+    /// it.
     var isResumable: Bool { recorded != nil || !recordedParts.isEmpty }
 
     func run() async throws -> RunEnd {
@@ -81,9 +82,9 @@ actor UploadRun: AnsweredRun {
         case stopped(mayHaveCreated: Bool)
     }
 
-    /// Sends the requests of a machine one after another, and commits what a restart has to know.
+    /// Sends the requests of a machine one after another, and commits the state that a restart needs.
     ///
-    /// - Parameter part: what the machine sends of the source; nil if its requests send nothing of it.
+    /// - Parameter part: the part of the source that the machine sends; nil if its requests send nothing of it.
     func drive(
         _ made: some UploadMachine, _ part: UploadPart?, sending content: OpenedContent
     ) async throws -> Driven {
@@ -97,15 +98,15 @@ actor UploadRun: AnsweredRun {
             case .send(let request):
                 guard !control.isStopRequested, !control.isEnding else { return .stopped(mayHaveCreated: false) }
                 switch try await exchange(request, of: &machine, part, sending: content) {
-                case .answered(let heard):
-                    answer = heard
+                case .answered(let received):
+                    answer = received
                     show(machine.resumeData?.offset ?? 0, of: part, total: length)
-                    step = machine.onAnswer(heard.head, location: heard.location, at: services.clock())
+                    step = machine.onAnswer(received.head, location: received.location, at: services.clock())
                 case .goesOn(let next): step = next
                 case .stopped: return .stopped(mayHaveCreated: machine.resumeData == nil)
                 }
             case .goOn, .interrupt:
-                throw TransferError(.internalError, "an upload without a request in flight cannot go on")
+                throw TransferError(.internalError, "an upload without a request in flight cannot continue")
             case .answered(let mayRetry):
                 guard let answer else { throw TransferError(.internalError, "an upload without an answer") }
                 return .answered(answer, mayRetry: mayRetry)
@@ -165,7 +166,7 @@ actor UploadRun: AnsweredRun {
     /// Decides whether a stopped run can continue later. A request that must not be repeated, and that the server had
     /// not made resumable in time, cannot.
     private func stopped(mayHaveCreated: Bool) -> RunEnd {
-        guard mayHaveCreated, course.requestWasSent, specification.upload.uploadProtocol == .resumable,
+        guard mayHaveCreated, attemptState.requestWasSent, specification.upload.uploadProtocol == .resumable,
             !RepetitionRules.mayRepeatRequest(of: specification)
         else { return .stopped }
         return .failed(RepetitionRules.outcomeUnknown(after: nil, of: specification.request))
@@ -173,7 +174,7 @@ actor UploadRun: AnsweredRun {
 
     // MARK: Commits
 
-    /// Commits what a restart has to know about the upload resource.
+    /// Commits the state of the upload resource that a restart needs.
     func commit(_ record: UploadRecord, of part: UploadPart?, length: Int64) async throws {
         let data: UploadResumeData?
         switch record {
@@ -193,7 +194,7 @@ actor UploadRun: AnsweredRun {
             if lost > 0 {
                 try tx.append(
                     .taskBytesDiscarded(
-                        reason: "the server has lost the upload, which is sent from its beginning if the task goes on",
+                        reason: "the server has lost the upload, which is sent from its beginning if the task continues",
                         dropped: lost),
                     taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
@@ -204,7 +205,7 @@ actor UploadRun: AnsweredRun {
 
     // MARK: Requests
 
-    /// A final response and where its content went.
+    /// A final response and the place of its content.
     struct Answer: Sendable {
         var outcome: AttemptOutcome
         var head: ResponseHead
@@ -249,7 +250,7 @@ actor UploadRun: AnsweredRun {
         return try onFinished(answer.outcome, spill: answer.spill, of: &machine, isInterrupted: isInterrupted)
     }
 
-    /// Handles an interim response. Returns whether to stop the request, because the machine sends another one.
+    /// Handles an interim response. Returns true to stop the request, because the machine sends another one.
     private func onInterim(
         _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, _ part: UploadPart?,
         length: Int64

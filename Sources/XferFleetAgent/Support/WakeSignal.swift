@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Lets one Swift task wait until it is rung for or a time has passed.
+/// Lets one Swift task wait for a signal, or until a time has passed.
 ///
-/// A ring while it does not wait is kept, once.
-final class Doorbell: Sendable {
+/// A signal while it does not wait is kept, once.
+final class WakeSignal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private let hasRung = NIOLockedValueBox(false)
@@ -21,7 +21,7 @@ final class Doorbell: Sendable {
     /// Returns at once if the Swift task is cancelled.
     ///
     /// - Parameter time: nil is without end.
-    /// - Returns: whether it was rung, and not nudged or the time passed.
+    /// - Returns: true if it was rung, and not nudged or the time passed.
     @discardableResult
     func wait(atMost time: Duration?) async -> Bool {
         let alarm = time.map { time in
@@ -40,20 +40,22 @@ final class Doorbell: Sendable {
 }
 
 /// Rings for all who wait for a change in the fleet.
-final class Doorbells: Sendable {
-    private let bells = NIOLockedValueBox<[ObjectIdentifier: Doorbell]>([:])
+final class WakeSignals: Sendable {
+    private let signals = NIOLockedValueBox<[ObjectIdentifier: WakeSignal]>([:])
 
-    func ring() { for bell in bells.withLockedValue({ Array($0.values) }) { bell.ring() } }
+    func ring() { for wakeSignal in signals.withLockedValue({ Array($0.values) }) { wakeSignal.ring() } }
 
-    func add(_ bell: Doorbell) { bells.withLockedValue { $0[ObjectIdentifier(bell)] = bell } }
+    func add(_ wakeSignal: WakeSignal) { signals.withLockedValue { $0[ObjectIdentifier(wakeSignal)] = wakeSignal } }
 
-    func remove(_ bell: Doorbell) { bells.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(bell)) } }
+    func remove(_ wakeSignal: WakeSignal) {
+        signals.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(wakeSignal)) }
+    }
 
     /// Rings for `body` while it runs.
-    func with<Value>(_ body: (Doorbell) async throws -> Value) async rethrows -> Value {
-        let bell = Doorbell()
-        add(bell)
-        defer { remove(bell) }
-        return try await body(bell)
+    func with<Value>(_ body: (WakeSignal) async throws -> Value) async rethrows -> Value {
+        let wakeSignal = WakeSignal()
+        add(wakeSignal)
+        defer { remove(wakeSignal) }
+        return try await body(wakeSignal)
     }
 }

@@ -6,13 +6,13 @@ import XferTestSupport
 @testable import XferStore
 
 /// Change-sets that would change a held task wait for its release.
-@Suite struct HeldTaskTests {
-    @Test func aChangeOfAHeldTaskIsMadeAfterItsRelease() async throws {
+@Suite struct UncommittedStartTests {
+    @Test func aChangeOfATaskWithAnUncommittedStartIsMadeAfterItsRelease() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         let ids = try await store.write { try $0.add(2) }
         let wanted = Gate()
-        store.held.setWanted { wanted.open() }
+        store.uncommittedStarts.setWanted { wanted.open() }
         try await store.write { $0.hold(ids[0]) }
         let order = NIOLockedValueBox<[String]>([])
         let change = Task {
@@ -24,22 +24,22 @@ import XferTestSupport
             order.withLockedValue { $0.append("changed") }
         }
         await wanted.wait()
-        #expect(store.held.isWanted)
+        #expect(store.uncommittedStarts.isWanted)
         #expect(try await store.read { try $0.setting("probe of the change") } == nil)
         // Others go on, and so does the holder.
         try await store.write { try $0.deleteTask(ids[1]) }
         try await store.write { tx in
-            try tx.asHolder {
+            try tx.asStarter {
                 var task = try #require(try tx.task(ids[0]))
                 task.received = 1
                 try tx.update(task)
             }
         }
         order.withLockedValue { $0.append("released") }
-        store.held.release([ids[0]])
+        store.uncommittedStarts.release([ids[0]])
         try await change.value
         #expect(order.withLockedValue(\.self) == ["released", "changed"])
-        #expect(!store.held.isWanted)
+        #expect(!store.uncommittedStarts.isWanted)
         #expect(try await store.read { try $0.task(ids[0]) } == nil)
         try store.close()
     }
@@ -49,7 +49,7 @@ import XferTestSupport
         let store = try directory.open()
         let id = try await store.write { try $0.add(1) }[0]
         let wanted = Gate()
-        store.held.setWanted { wanted.open() }
+        store.uncommittedStarts.setWanted { wanted.open() }
         try await store.write { $0.hold(id) }
         let change = Task { try await store.write { try $0.deleteTask(id) } }
         await wanted.wait()
@@ -64,14 +64,14 @@ import XferTestSupport
         let id = try await store.write { try $0.add(1) }[0]
         try await store.write { $0.hold(id) }
         let hasFound = NIOLockedValueBox(false)
-        try await store.write { [held = store.held] tx in
+        try await store.write { [held = store.uncommittedStarts] tx in
             do {
                 try tx.deleteTask(id)
-            } catch StoreError.held(let task) {
+            } catch StoreError.uncommittedStart(let task) {
                 // The scheduler releases it while the transaction is rolled back.
                 hasFound.withLockedValue { $0 = true }
                 held.release([task])
-                throw StoreError.held(task)
+                throw StoreError.uncommittedStart(task)
             }
         }
         #expect(hasFound.withLockedValue { $0 })
@@ -86,12 +86,12 @@ import XferTestSupport
             try await store.write { $0.hold(ids[0]) }
             await #expect(throws: Refused.self) {
                 try await store.write { tx in
-                    for id in ids { tx.hold(id) }
+                    for id in ids { tx.addUncommittedStart(id) }
                     throw Refused()
                 }
             }
-            #expect(store.held.removeHeld(from: ids) == [ids[1]])
-            store.held.release(ids)
+            #expect(store.uncommittedStarts.removeUncommitted(from: ids) == [ids[1]])
+            store.uncommittedStarts.release(ids)
         }
     }
 
@@ -103,15 +103,15 @@ import XferTestSupport
             let id = try await store.write { try $0.add(1) }[0]
             let found = NIOLockedValueBox<[[TaskID]]>([])
             let results: [Result<Void, any Error>] = await store.write(each: [
-                { [held = store.held] tx in
-                    found.withLockedValue { $0.append(held.removeHeld(from: [id])) }
-                    tx.hold(id)
+                { [held = store.uncommittedStarts] tx in
+                    found.withLockedValue { $0.append(held.removeUncommitted(from: [id])) }
+                    tx.addUncommittedStart(id)
                 }, { _ in throw Refused() },
             ])
             #expect(results.map { (try? $0.get()) != nil } == [true, false])
             #expect(found.withLockedValue(\.self) == [[id], [id]])
-            #expect(store.held.contains(id))
-            store.held.release([id])
+            #expect(store.uncommittedStarts.contains(id))
+            store.uncommittedStarts.release([id])
         }
     }
 }

@@ -25,7 +25,7 @@ extension Hop {
     }
 
     /// Processes the answer that libcurl did not read; does nothing when the head is incomplete.
-    func hearLastWord(after code: CURLcode) {
+    func readEarlyResponse(after code: CURLcode) {
         guard [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING].contains(code), let spare = link.spare else {
             return
         }

@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 import XferCore
 
 /// Bytes that several attempts at one body have written and that are not durable yet, over all loops. The limits of
-/// `Attempt.checkpoints` hold for their sum.
-public final class SharedStake: Sendable {
+/// `Attempt.checkpoints` apply to their sum.
+public final class SharedUnsyncedBytes: Sendable {
     private struct State {
         /// Bytes that all attempts together have written since the beginning.
         var written: Int64 = 0
@@ -47,7 +47,7 @@ public final class SharedStake: Sendable {
     func neighbours(besides own: Int64) -> CheckpointWindow.Neighbours {
         state.withLockedValue { state in
             CheckpointWindow.Neighbours(
-                count: state.attempts - 1, atStake: max(0, state.written - state.durable - own),
+                count: state.attempts - 1, unsynced: max(0, state.written - state.durable - own),
                 areSaved: state.isSaving)
         }
     }

@@ -3,13 +3,13 @@ import XferThreads
 
 /// The tasks with uncommitted starts: brief runs, whose rows have the state `queued` although the tasks run.
 ///
-/// A transaction adds tasks (`StoreTransaction.hold`), and a rollback removes those that it added: a closure that is
-/// executed again finds the former state.
+/// A transaction adds tasks (`StoreTransaction.addUncommittedStart`), and a rollback removes those that it added: a
+/// closure that is executed again finds the former state.
 ///
-/// Invariant: while the start of a task is not committed, only its run changes its row (`StoreTransaction.asHolder`).
+/// Invariant: while the start of a task is not committed, only its run changes its row (`StoreTransaction.asStarter`).
 /// Any other change-set that would change it is rolled back and waits until the task is released, then runs again. So
 /// every verb finds either a task that is queued and does not run, or one whose start is committed.
-public final class HeldTasks: Sendable {
+public final class UncommittedStarts: Sendable {
     private struct State {
         var ids: Set<TaskID> = []
         var waiting: [any ChangeSet] = []
@@ -24,7 +24,7 @@ public final class HeldTasks: Sendable {
     /// Sets the callback for a change-set that begins to wait. It has to lead to a `release` of the tasks.
     public func setWanted(_ onWanted: @escaping @Sendable () -> Void) { state.withLock { $0.onWanted = onWanted } }
 
-    /// Sets what executes change-sets again.
+    /// Sets the callback that executes change-sets again.
     func setSubmit(_ submit: @escaping @Sendable ([any ChangeSet]) -> Void) { state.withLock { $0.submit = submit } }
 
     /// True if a change-set waits, or has waited and is not executed yet: then starts have to be committed.
@@ -40,12 +40,12 @@ public final class HeldTasks: Sendable {
     }
 
     /// The tasks without an uncommitted start, in their order.
-    public func removeHeld(from ids: [TaskID]) -> [TaskID] {
+    public func removeUncommitted(from ids: [TaskID]) -> [TaskID] {
         state.withLock { state in state.ids.isEmpty ? ids : ids.filter { !state.ids.contains($0) } }
     }
 
     /// Adds a task; returns false if it was added already.
-    func hold(_ id: TaskID) -> Bool { state.withLock { $0.ids.insert(id).inserted } }
+    func insert(_ id: TaskID) -> Bool { state.withLock { $0.ids.insert(id).inserted } }
 
     /// Releases tasks and executes the change-sets that waited. A scheduling pass has to follow: it may start them.
     public func release(_ ids: some Sequence<TaskID>) {
@@ -62,13 +62,13 @@ public final class HeldTasks: Sendable {
     /// Lets the change-set wait for the next release, unless the task has been released since the change-set found its
     /// start uncommitted.
     func add(_ change: any ChangeSet, for task: TaskID) {
-        let (isHeld, onWanted, submit) = state.withLock { state in
+        let (isUncommitted, onWanted, submit) = state.withLock { state in
             state.retried.insert(ObjectIdentifier(change))
-            let isHeld = state.ids.contains(task)
-            if isHeld { state.waiting.append(change) }
-            return (isHeld, state.onWanted, state.submit)
+            let isUncommitted = state.ids.contains(task)
+            if isUncommitted { state.waiting.append(change) }
+            return (isUncommitted, state.onWanted, state.submit)
         }
-        if isHeld { onWanted?() } else { submit?([change]) }
+        if isUncommitted { onWanted?() } else { submit?([change]) }
     }
 
     /// The change-set was executed, or has failed for another reason.
