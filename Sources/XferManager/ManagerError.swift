@@ -155,7 +155,8 @@ extension ManagerError {
                 data: ErrorData(reason: "storage_unavailable"))
         case .shuttingDown:
             RPCFailure(
-                .shuttingDown, "the daemon is stopping and accepts no new work", data: ErrorData(reason: "shutting_down"))
+                .shuttingDown,
+                "the daemon is stopping and accepts no new work", data: ErrorData(reason: "shutting_down"))
         }
     }
 }

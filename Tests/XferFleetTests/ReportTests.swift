@@ -21,7 +21,8 @@ import XferTestSupport
         let claim = try await world.claim(node)[0]
         let bytes = (0..<FleetEnd.resultLimit).map { UInt8(truncatingIfNeeded: $0) }
         var report = FleetReport(applied: 17)
-        report.ends = [FleetEnd(claimKey: claim.claimKey, ending: .failed, detail: #"{"error":{"kind":"x"}}"#, result: bytes)]
+        let detail = #"{"error":{"kind":"x"}}"#
+        report.ends = [FleetEnd(claimKey: claim.claimKey, ending: .failed, detail: detail, result: bytes)]
         _ = try await world.fleet.leases.report(node, report)
         let task = try #require(try await world.fleet.tasks.get(id))
         #expect(task.state == .failed && task.detail == #"{"error":{"kind":"x"}}"# && task.node == "one")
@@ -39,7 +40,8 @@ import XferTestSupport
         let behind = try await world.add()
         var report = FleetReport()
         report.releases = [
-            FleetRelease(claimKey: try await world.claim(one, 1)[0].claimKey, next: .decline, reason: "policy a differs")
+            FleetRelease(
+                claimKey: try await world.claim(one, 1)[0].claimKey, next: .decline, reason: "policy a differs")
         ]
         _ = try await world.fleet.leases.report(one, report)
         #expect(try await world.fleet.tasks.get(id)?.reason == "policy a differs")

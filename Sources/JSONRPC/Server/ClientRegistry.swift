@@ -77,7 +77,8 @@ final class ClientRegistry: Sendable {
         }
         guard !isPrivileged, state.ordinary >= open else { return nil }
         return .beyondLimit(
-            "there are \(open) clients already, and the remaining places are reserved for operators", reason: reason, limit: open)
+            "there are \(open) clients already, and the remaining places are reserved for operators",
+            reason: reason, limit: open)
     }
 
     /// Counts an admitted connection as refused. Returns the number of connections that are being refused now,

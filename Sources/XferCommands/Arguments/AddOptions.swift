@@ -203,7 +203,8 @@ struct SchedulingOptions: ParsableArguments {
     var retryFailed = true
 
     @Option(
-        help: ArgumentHelp("Continuation of kept bytes without a validator (default: auto, which does not).", valueName: "how")
+        help: ArgumentHelp(
+            "Continuation of kept bytes without a validator (default: auto, which does not).", valueName: "how")
     )
     var resume: EnumArgument<ResumeMode>?
 

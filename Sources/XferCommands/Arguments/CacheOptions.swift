@@ -5,7 +5,9 @@ import XferProtocol
 
 /// Options for the use of cached responses by an added task.
 struct CacheOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Use of a cached response (default: reload, which never uses one).", valueName: "policy"))
+    @Option(
+        help: ArgumentHelp(
+            "Use of a cached response (default: reload, which never uses one).", valueName: "policy"))
     var cachePolicy: EnumArgument<CachePolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Keep the response (default: with a policy that uses the cache).")

@@ -214,7 +214,8 @@ extension CommandFailure {
     private static func advice(_ code: ErrorCode?) -> String? {
         switch code {
         case .methodNotFound: "this daemon is older than xferctl, or the method's name is wrong"
-        case .storageUnavailable: "check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
+        case .storageUnavailable:
+            "check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
         case .shuttingDown: "repeat the command when it runs again"
         default: nil
         }

@@ -123,7 +123,8 @@ struct CacheCommand: ParsableCommand {
         var maxBytes: ByteAmount?
 
         @Option(
-            help: ArgumentHelp("Remove responses that were not used for so long.", valueName: "time"), transform: TimeSpan.argument
+            help: ArgumentHelp(
+                "Remove responses that were not used for so long.", valueName: "time"), transform: TimeSpan.argument
         )
         var maxAge: TimeSpan?
 

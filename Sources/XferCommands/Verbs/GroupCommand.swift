@@ -60,7 +60,8 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var group: GroupArguments
 
         @Option(
-            help: ArgumentHelp("Highest number of its transfers at once, or `default` for no limit.", valueName: "count"),
+            help: ArgumentHelp(
+                "Highest number of its transfers at once, or `default` for no limit.", valueName: "count"),
             transform: LimitArgument<Int>.argument)
         var maxActive: LimitArgument<Int>?
 
@@ -170,7 +171,8 @@ struct GroupArguments: ParsableArguments {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Owner of the group, for operators (default: you).", valueName: "uid"), transform: UInt32.integer)
+        help: ArgumentHelp(
+            "Owner of the group, for operators (default: you).", valueName: "uid"), transform: UInt32.integer)
     var owner: UInt32?
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }

@@ -29,7 +29,9 @@ struct ProfileSetCommand: ParsableCommand {
             "A language for Accept-Language, the preferred one first; may be repeated.", valueName: "tag"))
     var languages: [String] = []
 
-    @Option(help: ArgumentHelp("Highest number of transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
+    @Option(
+        help: ArgumentHelp(
+            "Highest number of transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
     var maxActive: Int?
 
     @Flag(

@@ -149,6 +149,7 @@ struct BatchWaiter {
 
     private var interrupted: CommandFailure {
         CommandFailure(
-            .interrupted, "interrupted; the batch continues in the daemon. `xferctl batch show \(id)` shows its progress.")
+            .interrupted,
+            "interrupted; the batch continues in the daemon. `xferctl batch show \(id)` shows its progress.")
     }
 }

@@ -131,7 +131,8 @@ extension SettingKey {
     private static let cache: [SettingKey] = [
         SettingKey(
             "cache.max_bytes", \.cache.maxBytes, .size(0...(1 << 50)), reload: true,
-            "Largest size of the cache in bytes; above it the least recently used responses are deleted until half is free"),
+            "Largest size of the cache in bytes; above it the least recently used responses are deleted until half is free"
+        ),
         SettingKey(
             "cache.max_age", \.cache.maxAge, .duration(.zero ... .years(10)), reload: true,
             "How long a response is cached after its last use"),
@@ -213,7 +214,8 @@ extension SettingKey {
             "Largest response that is stored for task.result, in bytes; a data task or upload with a larger one fails"),
         SettingKey(
             "results.max_ratio", \.results.maxRatio, .integer(1...1_000_000), reload: true,
-            "Largest expansion of a compressed response: decoded bytes per received byte, for responses of more than 1 MiB"),
+            "Largest expansion of a compressed response: decoded bytes per received byte, for responses of more than 1 MiB"
+        ),
     ]
 
     private static let past: [SettingKey] = [
@@ -249,7 +251,8 @@ extension SettingKey {
             "Longest time from the first byte of a request to its last"),
         SettingKey(
             "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
-            "Bytes of events kept in memory for one client that does not read; it gets further events from the database"),
+            "Bytes of events kept in memory for one client that does not read; it gets further events from the database"
+        ),
         SettingKey(
             "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
             "Bytes of events, and of answers, that wait for all clients of a user"),
@@ -279,7 +282,8 @@ extension SettingKey {
             "Groups whose members may connect"),
         SettingKey(
             "access.max_stored", \.access.maxStored, .size(1 << 20...(1 << 50)), reload: true,
-            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is no operator"),
+            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is no operator"
+        ),
     ]
 
     private static let redaction: [SettingKey] = [

@@ -82,7 +82,8 @@ enum DestinationDirectory {
     /// path.
     private static var unavailableToOthers: TransferError {
         TransferError(
-            .destinationUnavailable, "the bytes that are shared with another task are in a directory that cannot be used now")
+            .destinationUnavailable,
+            "the bytes that are shared with another task are in a directory that cannot be used now")
     }
 
     /// Returns a closure that opens the directory by its path again, as another process would find it. The closure

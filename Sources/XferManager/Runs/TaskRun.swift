@@ -170,7 +170,8 @@ extension TaskRun {
         let decision = try await services.cache.decide(for: specification, heldTo: trust)
         if case .miss = decision {
             throw TransferError(
-                .onlyIfCachedMiss, "no usable response of \(specification.request.url) is cached, and the task may not make a request",
+                .onlyIfCachedMiss,
+                "no usable response of \(specification.request.url) is cached, and the task may not make a request",
                 host: specification.request.url.hostKey)
         }
         return decision

@@ -29,7 +29,8 @@ extension StoreTransaction {
             let path = TaskChanges.path
             throw ManagerError.invalidState(
                 task.id, task.state,
-                reason: "\(path)output within its directory and \(path)on_conflict can change, and fields that are no part of "
+                reason:
+                    "\(path)output within its directory and \(path)on_conflict can change, and fields that are no part of "
                     + "fetching it")
         }
     }
@@ -93,7 +94,8 @@ extension StoreTransaction {
         }
         machine.unsubscribe()
         try discardBytes(
-            of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now)
+            of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now
+        )
         try update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }

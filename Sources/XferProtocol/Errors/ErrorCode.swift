@@ -39,7 +39,8 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
         case .parseError: "The message is not JSON as this service takes it."
         case .invalidRequest: "The message is JSON but no JSON-RPC 2.0 request, or is beyond a limit."
         case .methodNotFound: "There is no such method."
-        case .invalidParams: "A parameter is unknown, missing, of the wrong type, or out of range; data.path is its name."
+        case .invalidParams:
+            "A parameter is unknown, missing, of the wrong type, or out of range; data.path is its name."
         case .internalError: "A fault of the service."
         case .notFound: "The object does not exist, or belongs to another user."
         case .invalidState: "The task's state does not allow this."

@@ -146,7 +146,8 @@ extension EventPayload: EventContent {
                 "verify_error", failure.code == 0 ? nil : Int(clamping: failure.code),
                 "OpenSSL's X509_V_ERR code, where a chain is at fault.")
             event.required(
-                "chain", failure.chain.map { ShownCertificateRecord($0) }, "Certificates that the server sent, leaf first.")
+                "chain", failure.chain.map { ShownCertificateRecord($0) },
+                "Certificates that the server sent, leaf first.")
         case .policyExpiring(let policy, let version, let expiresAt, let days):
             event.summary(
                 "A trust policy's pins will no longer be enforced after its expires_at; reported 30, 7 and 1 days before, "

@@ -34,7 +34,9 @@ extension TaskFields {
     static let completion: [ChoiceField<TaskCompletion.Choices>] = [
         ChoiceField(
             "finalize", \.finalize,
-            task: "For a download: auto publishes the file once it is complete and verified, manual keeps it staged until "
+            task:
+                "For a download: auto publishes the file once it is complete and verified, manual keeps it staged "
+                + "until "
                 + "task.commit; default auto.",
             record: "Publishing of the file: auto, or manual, which waits for task.commit.", isOfDownloads: true),
         ChoiceField(
@@ -50,7 +52,9 @@ extension TaskFields {
             record: "The hook that runs when it has failed.", access: .guestHooks, limits: [.length(1...64)]),
         ChoiceField(
             "on_end", \.onEnd,
-            task: "Further webhooks of the operator that get the event of the task's end, besides those that get such events "
+            task:
+                "Further webhooks of the operator that get the event of the task's end, besides those that get such "
+                + "events "
                 + "anyway.",
             record: "Further webhooks that get the event of its end, besides those that get such events anyway.",
             access: .guestHooks, limits: [.count(1...16)], example: ["deploy"]),

@@ -36,7 +36,9 @@ extension TaskFields {
 
     static let progress: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(
-            "progress_interval", \.progressInterval, task: "Shortest time between two task.progress in seconds; default 0.5.",
+            "progress_interval", \.progressInterval,
+            task:
+                "Shortest time between two task.progress in seconds; default 0.5.",
             record: "Shortest time between two task.progress in seconds.",
             change: .anytime("Shortest time between two task.progress in seconds."), limits: [.number(0.1...3600)])
     ]

@@ -14,13 +14,18 @@ extension TaskFields {
             change: .anytime("Times at which it may run; null is at any time.", isNullable: true),
             example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
         ChoiceField(
-            "deadline", \.deadline, task: "Time at which it fails with deadline_exceeded unless it has ended or is staged.",
+            "deadline", \.deadline,
+            task:
+                "Time at which it fails with deadline_exceeded unless it has ended or is staged.",
             record: "Time at which it fails unless it has ended or is staged.",
-            change: .anytime("Time at which it fails unless it has ended or is staged; null is never.", isNullable: true),
+            change: .anytime(
+                "Time at which it fails unless it has ended or is staged; null is never.", isNullable: true),
             example: "2026-01-03T06:00:00Z"),
         ChoiceField(
             "lease", \.lease,
-            task: "Name of a lease: the task runs, and its file is published, only while it is in force; see lease.renew.",
+            task:
+                "Name of a lease: the task runs, and its file is published, only while it is in force; see "
+                + "lease.renew.",
             record: "The lease that has to be in force while it runs.",
             change: .anytime("The lease that has to be in force while it runs; null is none.", isNullable: true),
             access: .operators, limits: [.length(1...TaskLimits.nameLength), .visible], example: "fleet"),

@@ -19,7 +19,9 @@ enum TaskFields {
             record: "True if . and .. in the paths of its URLs are sent unchanged."),
         ChoiceField(
             "max_redirects", \.maxRedirects, task: "Highest number of successive redirects; default 20.",
-            record: "Highest number of successive redirects; absent is 20.", profile: "Highest number of successive redirects.",
+            record:
+                "Highest number of successive redirects; absent is 20.",
+            profile: "Highest number of successive redirects.",
             limits: [.range(0...1000)]),
         ChoiceField(
             "allow_downgrade", \.allowsDowngrade,
@@ -122,7 +124,9 @@ enum TaskFields {
     static let connections: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
             "ip_version", \.ipVersion, task: "Addresses to connect to: any, IPv4 or IPv6; default any.",
-            record: "Addresses to which it connects; absent is any.", profile: "Addresses to connect to: any, IPv4 or IPv6.",
+            record:
+                "Addresses to which it connects; absent is any.",
+            profile: "Addresses to connect to: any, IPv4 or IPv6.",
             change: .stopped("Addresses to connect to; only while not running."), access: .operators),
         ChoiceField(
             "interface", \.interface, task: "The network interface or local address to connect from.",

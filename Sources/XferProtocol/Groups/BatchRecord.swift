@@ -39,7 +39,9 @@ public struct BatchRecord: WireRecord, Hashable {
         .required("skipped", \.skipped, "Number of those that failed."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
         .required("created_at", \.createdAt, "Time of the add."),
-        .nullable("completed_at", \.completedAt, "Time at which the last member ended for the first time; null before."),
+        .nullable(
+            "completed_at", \.completedAt,
+            "Time at which the last member ended for the first time; null before."),
     ]
 }
 

@@ -59,8 +59,12 @@ public enum DaemonStatus: RPCMethod {
             .required("uptime", \.uptime, "Seconds since it started."),
             .required("state_dir", \.stateDirectory, "Absolute path of its state directory."),
             .required("socket", \.socket, "The socket it answers on."),
-            .required("store_id", \.storeID, "Identity of the database. If it changes, ids and sequence numbers start from the beginning."),
-            .optional("node", \.node, "For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
+            .required(
+                "store_id", \.storeID,
+                "Identity of the database. If it changes, ids and sequence numbers start from the beginning."),
+            .optional(
+                "node", \.node,
+                "For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
             .required(
                 "degraded", \.degraded,
                 "True if the database (nothing starts, reading works) or another file of the daemon cannot be written."

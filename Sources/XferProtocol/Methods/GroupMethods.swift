@@ -202,7 +202,8 @@ public enum GroupPause: RPCMethod {
             .groupName(\.name), .groupOwner(\.owner),
             .defaulted(
                 "running", \.running,
-                "True to return running tasks to the queue with their bytes; tasks that could not be continued keep running."),
+                "True to return running tasks to the queue with their bytes; tasks that could not be continued keep "
+                    + "running."),
         ]
     }
 }

@@ -34,7 +34,9 @@ public enum LeaseRenew: RPCMethod {
         public static let summary = "A lease and its end."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "name", \.name, "Name with which tasks refer to it.", .length(1...TaskLimits.nameLength), .visible, example: "fleet"),
+                "name", \.name,
+                "Name with which tasks refer to it.",
+                .length(1...TaskLimits.nameLength), .visible, example: "fleet"),
             .required(
                 "until", \.until,
                 "Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that is over ends the lease.",

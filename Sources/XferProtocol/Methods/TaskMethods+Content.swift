@@ -201,7 +201,8 @@ public enum TaskResult: RPCMethod {
             .required("eof", \.eof, "True if no bytes follow."),
             .required("length", \.length, "Bytes of the whole response."),
             .optional(
-                "object", \.object, "Result of `parse` for the whole response; only with offset 0. null is a valid result."),
+                "object", \.object,
+                "Result of `parse` for the whole response; only with offset 0. null is a valid result."),
         ]
     }
 }

@@ -220,7 +220,9 @@ public enum TaskWait: RPCMethod {
             ),
             .optional("any", \.any, "True: answer when one task has ended; default when all have."),
             .optional("until", \.until, "States that end the waiting too.", .count(1...8)),
-            .optional("timeout", \.timeout, "Longest time to wait, in seconds; default without end.", .number(0...31_536_000)),
+            .optional(
+                "timeout", \.timeout,
+                "Longest time to wait, in seconds; default without end.", .number(0...31_536_000)),
             .optional(
                 "fields", \.fields, "Fields to give; default all but response_headers. None ([]) gives no tasks at all."
             ),

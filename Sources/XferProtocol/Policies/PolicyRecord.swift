@@ -38,7 +38,9 @@ public struct PolicyRecord: WireRecord, Hashable {
     public static let summary = "Rule for judging the certificates of some hosts' servers."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "The policy's name."),
-        .required("version", \.version, "Number of this version; every change gives a new one. 0 for the built-in default."),
+        .required(
+            "version", \.version,
+            "Number of this version; every change gives a new one. 0 for the built-in default."),
         .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
         .required("mode", \.mode, "Requirement for a server."),
         .required("pins", \.pins, "Pinned keys or certificates; one that matches suffices."),
@@ -53,7 +55,8 @@ public struct PolicyRecord: WireRecord, Hashable {
         .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .optional(
             "require_stapled_ocsp", \.requireStapledOCSP,
-            "True if a server has to staple an OCSP response that shows that its certificate is not revoked; default false."),
+            "True if a server has to staple an OCSP response that shows that its certificate is not revoked; default "
+                + "false."),
     ]
 }
 

@@ -40,6 +40,8 @@ public struct AttemptRecord: WireRecord, Hashable {
         .optional("connect", \.connect, "Seconds until the connection was made."),
         .optional("tls", \.tls, "Seconds until the end of the TLS handshake."),
         .optional("first_byte", \.firstByte, "Seconds until the response's first byte arrived."),
-        .optional("total", \.total, "Seconds until the end of the request; for a running one, until its response began."),
+        .optional(
+            "total", \.total,
+            "Seconds until the end of the request; for a running one, until its response began."),
     ]
 }

@@ -36,7 +36,8 @@ public struct FailedURLRecord: WireRecord, Hashable {
         .required("error", \.error, "Error of the failure."),
         .required("failed_at", \.failedAt, "Time of the failure."),
         .required(
-            "expires_at", \.expiresAt, "Time from which it may be requested again, unless it is removed or succeeds before."),
+            "expires_at", \.expiresAt,
+            "Time from which it may be requested again, unless it is removed or succeeds before."),
     ]
 }
 
@@ -50,7 +51,8 @@ extension FailedURLID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "FailedURLID") { _ in
             [
-                "description": "Identifies an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
+                "description":
+                    "Identifies an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

@@ -164,7 +164,8 @@ public struct SecretReference: WireInput, Hashable {
 
     public init(file: String) { self.file = file }
 
-    public static let summary = "Place from which the service reads a secret at every attempt; only operators may set one."
+    public static let summary =
+        "Place from which the service reads a secret at every attempt; only operators may set one."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is dropped.",

@@ -25,7 +25,8 @@ public struct WebhookInput: WireInput, Hashable {
             "The types that are sent; default those that end a task. An empty list sends only the ends of tasks that "
                 + "refer to the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
         .optional(
-            "secret", \.secret, "Place from which the key of the signature is read at every attempt; without it nothing is signed."),
+            "secret", \.secret,
+            "Place from which the key of the signature is read at every attempt; without it nothing is signed."),
         .optional("filter", \.filter, "Conditions for events of these types; default all."),
         .defaulted("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
         .optional(
@@ -56,7 +57,8 @@ public struct WebhookFilterRecord: WireInput, Hashable {
         owners = filter.owners?.map(\.rawValue).sorted().map { String($0) }
     }
 
-    public static let summary = "Conditions for a webhook's events: an event has to satisfy every condition that is set."
+    public static let summary =
+        "Conditions for a webhook's events: an event has to satisfy every condition that is set."
     public static let wireFields: WireFields<Self> = [
         .optional("groups", \.groups, "Only events about tasks of one of these groups.", .count(1...64)),
         .optional("labels", \.labels, "Only events about tasks with one of these labels.", .count(1...64)),

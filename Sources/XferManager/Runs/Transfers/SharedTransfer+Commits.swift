@@ -15,7 +15,11 @@ extension SharedTransfer {
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         try await kept.beginWriting()
         let (part, problem) = try await kept.open(in: directory, isNew: started.isExclusive)
-        if let problem { try await dropKeptBytes(because: .init("the partial file has changed since it was closed: \(problem)")) }
+        if let problem {
+            try await dropKeptBytes(
+                because: .init(
+                    "the partial file has changed since it was closed: \(problem)"))
+        }
         describe(transfer.resumeData)
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
         return part

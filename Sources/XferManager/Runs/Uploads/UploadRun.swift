@@ -194,7 +194,8 @@ actor UploadRun: AnsweredRun {
             if lost > 0 {
                 try tx.append(
                     .taskBytesDiscarded(
-                        reason: "the server has lost the upload, which is sent from its beginning if the task continues",
+                        reason:
+                            "the server has lost the upload, which is sent from its beginning if the task continues",
                         dropped: lost),
                     taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
