@@ -106,7 +106,7 @@ actor NodeAgent: NodePart {
             wakeSignal.ring()
             return false
         }
-        storages.look()
+        storages.check()
         if !work.isIdle { try await beats.renewLease() } else if events.isConnected { beats.lastAnswerAt = sentAt }
         try await beats.observe(answer.nodes, registration)
         try await beats.shareRates(answer.rates, registration)
