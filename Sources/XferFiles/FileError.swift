@@ -147,7 +147,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension String {
-    /// In double quotes, with control characters made visible, so that a message stays on its line.
+    /// The text in double quotes, with control characters made visible, so that a message stays on its line.
     var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

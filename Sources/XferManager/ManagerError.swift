@@ -158,7 +158,7 @@ extension ManagerError {
 }
 
 extension ManagerError {
-    /// Why a staged task could not be published.
+    /// Describes why a staged task could not be published.
     init(notCommitted id: TaskID, _ error: any Error) {
         switch error {
         case let error as ManagerError: self = error

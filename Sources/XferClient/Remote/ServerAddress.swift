@@ -1,7 +1,7 @@
 /// A daemon that listens on the network, and the client's credentials: `xferctl --server`.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
-    /// 1…65535.
+    /// The port, 1…65535.
     public let port: Int
     public let isEncrypted: Bool
     /// The token, in one line.

@@ -128,7 +128,7 @@ struct ContentTemplate {
         task.headers = headers
     }
 
-    /// RFC 3986's unreserved octets stay.
+    /// Percent-encodes a byte, unless it is one of RFC 3986's unreserved octets.
     private static func escaped(_ byte: UInt8) -> String {
         let isKept =
             (48...57).contains(byte) || (97...122).contains(byte | 0x20) || "-._~".utf8.contains(byte)

@@ -116,7 +116,7 @@ struct Notifier {
         }
     }
 
-    /// Once: the cause will be the same the next time.
+    /// Reports a problem once: the cause will be the same the next time.
     private mutating func report(_ problem: String) {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true

@@ -19,7 +19,7 @@ struct TaskSummary: Hashable, Sendable {
     var waitDetail: String?
     /// The URL whose answer causes the wait.
     var waitURL: String?
-    /// Bytes received so far; for an upload, bytes sent.
+    /// The number of bytes received so far; for an upload, bytes sent.
     var received: Int64 = 0
     /// Complete length in bytes; nil while unknown.
     var total: Int64?
@@ -87,7 +87,7 @@ extension TaskSummary {
         if let progress = record.progress { apply(progress) }
     }
 
-    /// A task that was added just now, and is queued.
+    /// Creates the summary of a task that was added just now, and is queued.
     init(added id: TaskID, _ task: NewTask) {
         var record = TaskRecord()
         record.id = id

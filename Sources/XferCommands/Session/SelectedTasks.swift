@@ -122,7 +122,7 @@ struct GroupNames {
         return "there is no group \"\(SafeText.sanitised(name))\"\(hint)"
     }
 
-    /// Groups that are looked through at most: every batch is one.
+    /// The highest number of groups that are searched: every batch is one.
     private static let most = 20_000
 }
 

@@ -42,8 +42,8 @@ struct LiveRegion {
         isCursorHidden = false
     }
 
-    /// To the first column of the region's first row. A terminal that became narrower has wrapped the lines, so rows
-    /// are counted with the width of now.
+    /// The sequence that moves to the first column of the region's first row. A terminal that became narrower has
+    /// wrapped the lines, so rows are counted with the current width.
     private func returnToTop(columns: Int) -> String {
         guard !drawn.isEmpty else { return "" }
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }

@@ -32,7 +32,8 @@ public enum Storability {
         return nil
     }
 
-    /// Why no response to the request may be kept or used; nil for a plain GET for the whole without `no-store`.
+    /// The reason why no response to the request may be cached or used; nil for a plain GET for the whole without
+    /// `no-store`.
     public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
         guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
         if CacheDirectives(fields).has("no-store") { return "the request says no-store" }

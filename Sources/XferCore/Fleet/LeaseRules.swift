@@ -23,7 +23,7 @@ public struct LeaseRules: Hashable, Sendable {
         refusalLength = .seconds(300) / scale
     }
 
-    /// Until when the node's daemon may run the tasks of the fleet.
+    /// The time until which the node's daemon may run the tasks of the fleet.
     ///
     /// It counts from the sending: the observers' clocks began at the earliest when the beat was written.
     public func leaseEnd(beatSentAt: MonotonicInstant) -> MonotonicInstant { beatSentAt.advanced(by: leaseLength) }

@@ -7,7 +7,7 @@ public struct PolicyResolver: Sendable, Hashable {
     /// The operator's, else the built-in one.
     public let defaultPolicy: TrustPolicy
 
-    /// No policies: the ordinary check for every server.
+    /// Creates a resolver without policies: the ordinary check for every server.
     public init() {
         policies = []
         defaultPolicy = .builtInDefault

@@ -249,7 +249,8 @@ public struct ResumableUpload: UploadMachine {
         }
     }
 
-    /// The server has everything; only its answer was lost, and the server need not repeat it.
+    /// Handles an answer of a server that has the whole content: only its earlier answer was lost, and the server need
+    /// not repeat it.
     private mutating func onReplayed(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
         if ResumableUploadWire.isComplete(head) == true || (200...299).contains(head.status) {
             return UploadStep(.answered(mayRetry: false))

@@ -68,7 +68,7 @@ public enum CurlURL {
         }
     }
 
-    /// RFC 3986 §3.1.
+    /// True for a scheme (RFC 3986 §3.1).
     private static func isScheme(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, first.isLetter else { return false }
         return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }

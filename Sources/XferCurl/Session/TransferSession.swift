@@ -17,7 +17,7 @@ final class TransferSession {
 
     let id: UInt32
     let key: PoolKey
-    /// No new requests; closed when the last one ends.
+    /// True if it gets no new requests; it is closed when the last one ends.
     private(set) var isRetired = false
 
     private unowned let core: EngineCore
@@ -84,7 +84,7 @@ final class TransferSession {
         return true
     }
 
-    /// A form has a handle of its own.
+    /// Returns the handle for a request with this content. A form has a handle of its own.
     private func handle(for content: RequestContent?) -> EasyHandle? {
         guard case .multipart(let form) = content else { return idleHandles.popLast() ?? core.makeHandle() }
         if form.carrier == nil { form.carrier = core.makeHandle() }

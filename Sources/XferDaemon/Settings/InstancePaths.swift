@@ -117,7 +117,7 @@ public struct InstancePaths: Hashable, Sendable {
         return directory.isEmpty ? "/" : String(directory)
     }
 
-    /// Without empty and `.` components; `..` stays, since text alone cannot resolve it.
+    /// Removes empty and `.` components; `..` stays, since text alone cannot resolve it.
     static func normalized(_ path: String) -> String {
         "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }

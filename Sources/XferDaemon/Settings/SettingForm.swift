@@ -140,7 +140,7 @@ extension SettingForm where Value == Duration {
 }
 
 extension SettingForm {
-    /// One of a few names.
+    /// The form of a value that is one of a few names.
     static func word(_ words: [(String, Value)]) -> SettingForm {
         let names = words.map(\.0)
         let expected = SettingMismatch.choice(of: names)

@@ -23,7 +23,7 @@ public struct Publisher: Sendable {
         public var mode: UInt16
         /// True if a default access control list of the directory decides instead of `mode`, where it has one.
         public var yieldsToDirectory: Bool
-        /// Its modification time; nil leaves the time of the last write.
+        /// The modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
         /// The file's facts when it was complete; they must not have changed. Nil if they were not recorded.
         public var whole: FileFacts?
@@ -118,8 +118,8 @@ public struct Publisher: Sendable {
         case nameTaken
     }
 
-    /// The part was open since the intent was made, or has just been opened, so its inode number cannot have been
-    /// reused.
+    /// Checks the part before it is renamed. It was open since the intent was made, or has just been opened, so its
+    /// inode number cannot have been reused.
     private func requireReady(_ partName: String, for intent: PublishIntent) throws(FileError) {
         let path = directory.path(of: partName)
         guard let found = try directory.status(of: partName) else {

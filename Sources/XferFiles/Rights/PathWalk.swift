@@ -28,7 +28,7 @@ struct PathWalk {
     /// Why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?
 
-    /// Links on a way at most, as the kernel has it.
+    /// The highest number of symbolic links on a path, as in the kernel.
     private static let maxLinks = 40
 
     init(_ path: String, for users: [FileUser], isActing: Bool) throws(FileError) {

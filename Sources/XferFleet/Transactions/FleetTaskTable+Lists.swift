@@ -2,12 +2,12 @@ import XferCore
 import XferPostgres
 
 extension FleetTaskTable {
-    /// One task with everything; nil if there is none.
+    /// Returns one task with all columns; nil if there is none.
     public func get(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
         try await get([id]).first
     }
 
-    /// These tasks, optionally with their specifications. Tasks that do not exist are left out.
+    /// Returns these tasks, optionally with their specifications. Tasks that do not exist are left out.
     public func get(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
             "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",

@@ -176,7 +176,7 @@ extension RunScheduler {
         forgetBriefRuns(Array(ids))
     }
 
-    /// The runs have ended, or their rows say all that has to be known.
+    /// Removes brief runs that have ended, or whose rows contain everything that is needed.
     private func forgetBriefRuns(_ ids: [TaskID]) {
         guard !ids.isEmpty else { return }
         for id in ids {

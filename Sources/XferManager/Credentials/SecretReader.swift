@@ -80,7 +80,7 @@ struct SecretReader: Sendable {
 
 /// Checks that secrets can be read, for the validation of a configuration.
 public enum SecretSource {
-    /// Why the secret cannot be read now; nil if it can.
+    /// The reason why the secret cannot be read now; nil if it can.
     public static func fault(
         of secret: Secret, credentialsDirectory: String?, environment: [String: String] = [:]
     ) -> String? {

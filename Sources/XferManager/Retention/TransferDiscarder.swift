@@ -184,7 +184,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         try await services.pool(in: directory).run { try Self.remove(all, in: directory) }
     }
 
-    /// A path that does not answer delays no other deletion; when it answers later, nothing is deleted.
+    /// Opens the directory. A path that does not answer delays no other deletion; if it answers later, nothing is
+    /// deleted.
     private func open(_ place: Place) async throws -> DirectoryHandle? {
         let rights = services.rights
         guard let guest = place.guest else {

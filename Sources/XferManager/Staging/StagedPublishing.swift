@@ -17,7 +17,7 @@ public actor StagedPublishing: ManagerPart {
     private let beingPublished: NIOLockedValueBox<Set<TaskID>>
     /// Staged tasks that are being published, with the callers that wait for that.
     private var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Calls under way, with the waiting ones.
+    /// The number of calls under way, with the waiting ones.
     private var callCount = 0
     /// Resumed when the last call has ended.
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []

@@ -15,10 +15,10 @@ public struct FileRemovals: Hashable, Sendable {
         public var keepsTask = false
     }
 
-    /// Tasks whose files were deleted.
+    /// The number of tasks whose files were deleted.
     public var deleted = 0
     public var kept: [Kept] = []
-    /// Files that were not deleted, those not listed included.
+    /// The number of files that were not deleted, those not listed included.
     public var keptCount = 0
 
     /// The highest number of files that are listed.

@@ -151,7 +151,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         case starting
     }
 
-    /// One page of tasks.
+    /// Returns one page of tasks.
     public func list(
         _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {

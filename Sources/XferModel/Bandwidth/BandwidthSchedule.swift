@@ -32,7 +32,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
             }
         }
 
-        /// The entry at fault, if it is one.
+        /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
             case .malformed(let index), .sameTime(_, let index): index

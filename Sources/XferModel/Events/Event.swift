@@ -1,6 +1,6 @@
 /// A durable, sequence-numbered fact about a task or the service.
 public struct Event: Hashable, Sendable {
-    /// Grows by one per durable event over the whole service and survives restarts.
+    /// The sequence number. It grows by one per durable event over the whole service and survives restarts.
     public let seq: Int64
     public let time: Timestamp
     public let taskID: TaskID?

@@ -106,7 +106,8 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
     /// - Parameter host: in lower case; IPv6 addresses without brackets.
     public func isFor(host: String) -> Bool { includesSubdomains ? covers(host: host) : host == domain }
 
-    /// Domain matching (RFC 6265 §5.1.3): the host is the domain or a name below it. An address is below none.
+    /// True if the cookie's domain matches the host (RFC 6265 §5.1.3): the host is the domain or a name below it. An
+    /// address is below none.
     public func covers(host: String) -> Bool {
         if host == domain { return true }
         let (name, parent) = (host.utf8, domain.utf8)

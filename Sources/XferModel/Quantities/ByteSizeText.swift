@@ -73,7 +73,8 @@ public enum DurationText {
         return .microseconds(sum)
     }
 
-    /// Text that `parse` reads back to the same duration, fractions of a millisecond dropped: seconds when whole.
+    /// Writes text that `parse` reads back to the same duration, fractions of a millisecond dropped: seconds when
+    /// whole.
     public static func format(_ duration: Duration) -> String {
         let milliseconds = duration.wholeMicroseconds / 1000
         return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)" : "\(milliseconds)ms"

@@ -55,7 +55,7 @@ extension Destination: ChoiceSubject {
 
 /// Permission bits of a file (inode(7)).
 public struct FileMode: Hashable, Sendable, Codable {
-    /// 0 … 0o777.
+    /// The mode, 0 … 0o777.
     public let bits: UInt16
 
     /// Creates the mode. Returns nil beyond 0o777.

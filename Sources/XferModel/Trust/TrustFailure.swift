@@ -64,7 +64,7 @@ public struct ShownCertificate: Hashable, Sendable, Codable, CustomStringConvert
 }
 
 extension TransferError {
-    /// Never retried: the failure lasts until the server or the policy is changed.
+    /// Creates an error that is never retried: the failure lasts until the server or the policy is changed.
     public init(_ failure: TrustFailure, curlCode: Int32? = nil) {
         self.init(
             failure.reason, failure.description, isRetriable: false, curlCode: curlCode,

@@ -10,9 +10,9 @@ public struct RestoreReport: Hashable, Sendable {
     public var setAside: String?
     /// The restored database's id.
     public var storeID = ""
-    /// Events after the restore have higher sequence numbers.
+    /// The highest sequence number before the restore.
     public var seq: Int64 = 0
-    /// Tokens of clients on the network that were revoked.
+    /// The number of tokens of clients on the network that were revoked.
     public var revokedTokens = 0
     public var taskCount = 0
 }
@@ -52,7 +52,7 @@ extension TaskStore {
 }
 
 private enum Restoring {
-    /// Numbers that are left out after the highest known one, because clients may have seen them.
+    /// The count of numbers that are left out after the highest known one, because clients may have seen them.
     static let gap: Int64 = 1_000_000_000
 
     /// The last numbers of the database's sequences, by table; empty if there is no readable database.

@@ -6,7 +6,7 @@ import XferStore
 
 /// Publishes a complete file: verifies it, makes it durable, renames it, and makes its name durable.
 extension DownloadRun {
-    /// Files up to this length, in bytes, are made durable together. Larger ones would make the others wait.
+    /// The greatest length, in bytes, of files that are made durable together. Larger ones would make the others wait.
     private static var largestGathered: Int64 { 1 << 20 }
 
     /// The final name of the file: the client's, else the server's, else that of a URL (`namingURLs`). Before the
