@@ -58,6 +58,25 @@ static inline int xfer_tcp_acknowledged(int socket, unsigned long long *bytes, u
     return 0;
 }
 
+// As above, up to tcpi_rcv_ooopack, which kernels have since 5.4.
+static inline int xfer_tcp_losses(int socket, unsigned int *segments, unsigned int *out_of_order) {
+    struct {
+        struct tcp_info known;
+        unsigned long long pacing_rate, max_pacing_rate, bytes_acked, bytes_received;
+        unsigned int segs_out, segs_in, notsent_bytes, min_rtt, data_segs_in, data_segs_out;
+        unsigned long long delivery_rate, busy_time, rwnd_limited, sndbuf_limited;
+        unsigned int delivered, delivered_ce;
+        unsigned long long bytes_sent, bytes_retrans;
+        unsigned int dsack_dups, reord_seen, rcv_ooopack;
+    } info = {0};
+    socklen_t size = sizeof info;
+    _Static_assert(__builtin_offsetof(__typeof__(info), rcv_ooopack) == 224, "tcpi_rcv_ooopack has moved");
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < 228) return -1;
+    *segments = info.data_segs_in;
+    *out_of_order = info.rcv_ooopack;
+    return 0;
+}
+
 // SOCK_STREAM and its flags are enumerators: which module Swift finds them in depends on who includes the header first.
 static inline int xfer_stream_type(void) { return SOCK_STREAM; }
 static inline int xfer_stream_socket(int family) { return socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0); }

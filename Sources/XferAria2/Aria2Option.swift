@@ -35,6 +35,7 @@ public enum Aria2Option {
         case overwrite = "allow-overwrite"
         case rename = "auto-file-renaming"
         case conditional = "conditional-get"
+        case continuing = "continue"
         case remoteTime = "remote-time"
     }
 
@@ -123,7 +124,7 @@ public enum Aria2Option {
     static let ignored: Set<String> = [
         "allow-piece-length-change", "always-resume", "async-dns", "auto-save-interval", "console-log-level",
         "content-disposition-default-utf8",
-        "continue", "deferred-input", "disable-ipv6", "disk-cache", "download-result", "dscp", "enable-async-dns6",
+        "deferred-input", "disable-ipv6", "disk-cache", "download-result", "dscp", "enable-async-dns6",
         "enable-color", "enable-dht", "enable-dht6", "enable-http-keep-alive", "enable-http-pipelining", "enable-mmap",
         "enable-peer-exchange", "file-allocation", "follow-metalink", "follow-torrent", "force-save",
         "force-sequential", "http-accept-gzip", "http-auth-challenge", "http-no-cache", "human-readable",

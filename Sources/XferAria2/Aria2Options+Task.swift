@@ -152,6 +152,8 @@ extension Aria2Options {
             choices.onConflict = .set(.update)
         } else if try flag(.overwrite) == true {
             choices.onConflict = .set(.overwrite)
+        } else if try flag(.continuing) == true {
+            choices.onConflict = .set(.continue)
         } else if let renames = try flag(.rename) {
             choices.onConflict = .set(renames ? .rename : .fail)
         }

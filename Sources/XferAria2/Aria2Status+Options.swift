@@ -35,6 +35,7 @@ extension Aria2Status {
         set(.overwrite, policy == .overwrite ? "true" : "false")
         set(.rename, policy == .fail ? "false" : "true")
         set(.conditional, policy == .update ? "true" : "false")
+        set(.continuing, policy == .continue ? "true" : "false")
     }
 
     private func setHeaders(in object: inout JSONObject) {

@@ -24,13 +24,13 @@ struct RootCommand: ParsableCommand {
                     WaitCommand.self, WatchCommand.self, NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
-                    ResultCommand.self, VerifyCommand.self,
+                    ResultCommand.self, VerifyCommand.self, ExportCommand.self,
                 ]),
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
-                    StrictTransportCommand.self,
+                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self,
+                    OperationCommand.self, FailedURLCommand.self, StrictTransportCommand.self,
                     CacheCommand.self, LimitCommand.self, HostsCommand.self, PolicyCommand.self, ProfileCommand.self,
                     HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,

@@ -27,6 +27,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     /// `key_reused`: the client key names another batch.
     case batchKeyReused(existing: BatchID)
     case batchNotFound(BatchID)
+    case operationNotFound(OperationID)
     case groupNotFound(String)
     case limitExceeded(reason: String, limit: Int)
     case policyNotFound(String)
@@ -111,6 +112,8 @@ extension ManagerError {
                 data: ErrorData(reason: "key_reused", path: "client_key"))
         case .batchNotFound(let id):
             RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
+        case .operationNotFound(let id):
+            RPCFailure(.notFound, "there is no operation \(id)", data: ErrorData(reason: "not_found", path: "id"))
         case .groupNotFound(let name):
             RPCFailure(
                 .notFound, "there is no group \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))

@@ -3,12 +3,13 @@ public enum XferVersion {
     public static let current = "1.0.0"
 
     /// The text of `--version`: `1.0.0 (COMMIT)`, or `1.0.0~dev+COMMIT` for a commit without a tag, which Debian sorts
-    /// before the release.
+    /// before the release. Only `make` tells a build its commit; any other build is not known to be a release.
     ///
     /// - Parameter commit: the value given to the build: `COMMIT`, `dev+COMMIT`, or nothing.
     public static func text(commit: String) -> String {
-        // Outside of a repository there is no commit behind the sign.
-        guard !commit.isEmpty, commit != "dev+" else { return current }
+        guard !commit.isEmpty else { return "\(current)~dev" }
+        // Outside of a repository, in the source archive of a release, there is no commit behind the sign.
+        guard commit != "dev+" else { return current }
         return commit.hasPrefix("dev+") ? "\(current)~\(commit)" : "\(current) (\(commit))"
     }
 }

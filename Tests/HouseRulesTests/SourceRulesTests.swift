@@ -14,16 +14,16 @@ import Testing
 
     @Test func noSourceForcesATryOrACast() throws {
         let forced = ["try" + "!", "as" + "! "]
-        #expect(try lines(in: ["Sources"]) { line in forced.contains { line.contains($0) } } == [])
+        #expect(try lines(in: ["Sources"]) { line in forced.contains { line.holds($0) } } == [])
     }
 
     @Test func noFileHasAMarkForLaterWork() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "// XX" + "X"]
-        #expect(try lines(in: ["Sources", "Tests"]) { line in marks.contains { line.contains($0) } } == [])
+        #expect(try lines(in: ["Sources", "Tests"]) { line in marks.contains { line.holds($0) } } == [])
     }
 
     @Test func noSourceUsesAMutexThatThreadSanitizerMisreads() throws {
-        #expect(try lines(in: ["Sources"]) { $0.contains("import Synchronization") } == [])
+        #expect(try lines(in: ["Sources"]) { $0.holds("import Synchronization") } == [])
     }
 
     @Test func uncheckedSendabilityStatesItsArgument() throws {
@@ -43,9 +43,11 @@ import Testing
         var undescribed: Set<Substring> = []
         var described: Set<Substring> = []
         for line in files.flatMap(\.lines) {
-            if line.contains("CustomStringConvertible") {
+            if line.holds("CustomStringConvertible") {
                 if let name = line.firstMatch(of: /\bextension (?:\w+\.)*(\w+):/)?.output.1 { described.insert(name) }
-            } else if let name = line.firstMatch(of: /\b(?:struct|enum|class) (\w+): (?:.* )?Error\b[^.]/)?.output.1 {
+            } else if line.holds("Error"),
+                let name = line.firstMatch(of: /\b(?:struct|enum|class) (\w+): (?:.* )?Error\b[^.]/)?.output.1
+            {
                 undescribed.insert(name)
             }
         }
@@ -82,8 +84,8 @@ import Testing
             file.lines.indices.filter { index in
                 let line = file.lines[index]
                 let next = file.lines[min(index + 1, file.lines.count - 1)].drop { $0 == " " }
-                return line.contains("func " + "`")
-                    || attributes.contains { line.contains($0 + "\"") || line.hasSuffix($0) && next.hasPrefix("\"") }
+                return line.holds("func " + "`")
+                    || attributes.contains { line.holds($0 + "\"") || line.hasSuffix($0) && next.hasPrefix("\"") }
             }.map { "\(file.path):\($0 + 1)" }
         }
         #expect(named == [])

@@ -87,8 +87,8 @@ struct Aria2OptionTests {
     }
 
     @Test func optionsWithoutEffectAreAcceptedAndNamed() throws {
-        let options = try Aria2Options(["file-allocation": "none", "bt-max-peers": "55", "continue": true])
-        #expect(options.ignored == ["file-allocation", "bt-max-peers", "continue"] && options.isEmpty)
+        let options = try Aria2Options(["file-allocation": "none", "bt-max-peers": "55", "always-resume": true])
+        #expect(options.ignored == ["file-allocation", "bt-max-peers", "always-resume"] && options.isEmpty)
         #expect(Set(Aria2Option.refused.keys).isDisjoint(with: Aria2Option.ignored))
         #expect(Set(Aria2Option.Mapped.allCases.map(\.rawValue)).isDisjoint(with: Aria2Option.ignored))
     }

@@ -92,8 +92,8 @@ import XferTestSupport
         _ = try await world.end(node, try await world.claim(node, 1))
         let row = try #require(try await world.fleet.batches.get(id))
         #expect(row.counts.byState == [.completed: 1, .queued: 2] && row.owner == "ada" && row.name == "b")
-        #expect(try await world.fleet.batches.list(owner: "bob", after: nil, limit: 10) == [])
-        #expect(try await world.fleet.batches.list(owner: nil, after: nil, limit: 10).map(\.id) == [id])
+        #expect(try await world.fleet.batches.list(owner: "bob", before: nil, limit: 10) == [])
+        #expect(try await world.fleet.batches.list(owner: nil, before: nil, limit: 10).map(\.id) == [id])
     }
 
     @Test func figuresShowLanesAndTheOldestQueuedTask() async throws {

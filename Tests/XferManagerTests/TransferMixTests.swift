@@ -10,10 +10,9 @@ import XferTestSupport
     @Test func largeFilesBeyondTheirMostReturnToTheQueueAndLoseNothing() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
-        let manager = try await fixture.open { settings in
-            settings.maxActive = nil
-            settings.maxActivePerHost = 100
-        }
+        let manager = try await fixture.open(change: { settings in
+            (settings.maxActive, settings.maxActivePerHost) = (nil, 100)
+        })
         var ids: [TaskID] = []
         for number in 0..<TransferMix.first {
             let version = SourceVersion.tagged(UInt64(number), length: TransferMix.largeLength + 1)

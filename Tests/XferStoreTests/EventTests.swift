@@ -16,6 +16,10 @@ struct EventTests {
         .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),
         .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
         .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
+        .operationProgress(
+            operation: OperationID(4), verb: .pause, changed: 3, unchanged: 2, reached: TaskID(5), last: TaskID(9)),
+        .operationEnded(
+            operation: OperationID(4), verb: .remove, state: .failed, changed: 3, unchanged: 2, refused: 1, error: "e"),
         .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
         .networkChanged(state: .offline),
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),

@@ -64,6 +64,26 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema33IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(33))
+        let store = try directory.open()
+        let stored = try #require(try await store.read { try $0.operation(OperationID(3)) })
+        #expect(stored.verb == .remove && stored.deletesFiles && !stored.isOperator && stored.owner == Owner(uid: 1000))
+        #expect(stored.filter == #"{"group":"nightly"}"#)
+        #expect(stored.last == TaskID(9) && stored.reached == TaskID(4) && stored.state == .running)
+        #expect(stored.counts.changed == 3 && stored.counts.unchanged == 1 && stored.counts.filesDeleted == 2)
+        #expect(stored.report.kept.map(\.path) == ["/d/f"] && stored.counts.filesKept == 1)
+        #expect(stored.endedAt == nil && stored.reportedAt == Timestamp(microseconds: 1_767_323_046_000_000))
+        #expect(try await store.read { try $0.nextOperation(of: Owner(uid: 1000)) } == stored)
+        var next = stored
+        next.id = OperationID(0)
+        let inserting = next
+        #expect(try await store.write { try $0.insert(inserting).id } == OperationID(4))
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     @Test func aDatabaseOfSchema32IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(32))

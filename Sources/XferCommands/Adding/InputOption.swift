@@ -16,6 +16,7 @@ enum InputOption: String, CaseIterable {
     case allowOverwrite = "allow-overwrite"
     case autoFileRenaming = "auto-file-renaming"
     case conditionalGet = "conditional-get"
+    case continuing = "continue"
     case noCache = "http-no-cache"
     case proxy = "all-proxy"
     case httpProxy = "http-proxy"
@@ -63,7 +64,7 @@ enum InputOption: String, CaseIterable {
 
     /// Options that change the way of fetching, and have no equivalent here.
     private static let ignored: Set<String> = [
-        "allow-piece-length-change", "always-resume", "async-dns", "check-integrity", "continue",
+        "allow-piece-length-change", "always-resume", "async-dns", "check-integrity",
         "content-disposition-default-utf8", "disk-cache", "file-allocation", "follow-metalink", "follow-torrent",
         "force-save", "ftp-pasv", "ftp-reuse-connection", "ftp-type", "gid", "http-accept-gzip", "http-auth-challenge",
         "keep-unfinished-download-result", "max-connection-per-server", "max-file-not-found",

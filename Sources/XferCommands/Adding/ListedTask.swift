@@ -72,6 +72,7 @@ struct InputOptionReader {
     private var overwrites = false
     private var renames = true
     private var updates = false
+    private var continues = false
     private var hasConflictPolicy = false
 
     init(_ template: TaskTemplate, _ url: String) {
@@ -137,6 +138,11 @@ struct InputOptionReader {
         case .allowOverwrite: (overwrites, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
         case .autoFileRenaming: (renames, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
         case .conditionalGet: (updates, hasConflictPolicy, field) = (try option.flag, true, "on_conflict")
+        case .continuing:
+            continues = try option.flag
+            // What aria2 does by default is not said by `false`.
+            hasConflictPolicy = hasConflictPolicy || continues
+            field = "on_conflict"
         case .proxy: field = try readProxy(option, scheme: nil)
         case .httpProxy: field = try readProxy(option, scheme: "http")
         case .httpsProxy: field = try readProxy(option, scheme: "https")
@@ -158,7 +164,8 @@ struct InputOptionReader {
         }
         if hasConflictPolicy {
             listed.task.destination.onConflict = .set(
-                updates ? .update : overwrites ? .overwrite : renames ? .rename : .fail)
+                updates
+                    ? .update : overwrites ? .overwrite : continues ? .continue : renames ? .rename : .fail)
         }
         if !headers.isEmpty {
             var changes = listed.task.headers ?? HeaderChanges([])

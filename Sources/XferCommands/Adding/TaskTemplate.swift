@@ -121,7 +121,7 @@ struct TaskTemplate {
     func task(_ url: String) -> NewTask { task([url]) }
 
     private static func apply(_ options: DestinationOptions, to task: inout NewTask) {
-        task.destination.onConflict = Patch(options.onConflict?.word)
+        task.destination.onConflict = Patch(options.conflictPolicy)
         task.destination.mode = Patch(options.mode)
         if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
         if options.allowHidden { task.destination.allowsHidden = .set(true) }

@@ -19,6 +19,13 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Action if the name is taken (default: rename).", valueName: "policy"))
     var onConflict: EnumArgument<ConflictPolicy>?
 
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")],
+        help: ArgumentHelp(
+            "Continue the file that wget, curl, aria2c or a browser left (--on-conflict continue): its bytes are kept if a "
+                + "checksum or the file's date shows that they are right, or with --resume unsafe."))
+    var continues = false
+
     @Option(help: ArgumentHelp("Permissions of the file, in octal.", valueName: "octal"), transform: FileMode.argument)
     var mode: FileMode?
 
@@ -48,11 +55,19 @@ struct DestinationOptions: ParsableArguments {
         completion: .daemon(.hooks))
     var postProcess: String?
 
+    /// What happens when the name is taken; nil is the daemon's default.
+    var conflictPolicy: ConflictPolicy? { continues ? .continue : onConflict?.word }
+
+    func validate() throws {
+        guard continues, let policy = onConflict?.word, policy != .continue else { return }
+        throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other.")
+    }
+
     /// - Throws: `ValidationError` if one of them contradicts `-o`.
     func check(beside file: FileOptions) throws {
         if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }
         let others = [
-            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("--mode", mode != nil),
+            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("-c", continues), ("--mode", mode != nil),
             ("--remote-time", usesRemoteTime), ("--allow-hidden", allowHidden), ("--finalize", finalize != nil),
         ].filter(\.1).map(\.0)
         if file.isStandardOutput, let other = others.first {

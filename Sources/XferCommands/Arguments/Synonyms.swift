@@ -18,7 +18,7 @@ enum Synonyms {
         "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
         "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
-        "export": "list --all --json", "save": "backup", "dump": "backup", "import": "add -i FILE",
+        "save": "backup", "dump": "backup", "import": "add -i FILE",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 
@@ -39,8 +39,7 @@ enum Synonyms {
     private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
-        "every download continues by itself; --on-conflict verify with --checksum keeps a file that is whole; "
-            + "the partial files of other programs are fetched again")
+        "every download continues by itself; -c continues the file that another program left")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -64,7 +63,7 @@ enum Synonyms {
         "--retry-delay": .advice("the time between attempts grows by itself: leave it out"),
         "--retry-wait": .advice("the time between attempts grows by itself: leave it out"),
         "--waitretry": .advice("the time between attempts grows by itself: leave it out"),
-        "--continue-at": continuing, "-C": continuing, "--continue": continuing,
+        "--continue-at": continuing, "-C": continuing,
         "-G": .option("--param NAME=VALUE"), "--get": .option("--param NAME=VALUE"),
         "--input": .option("-i FILE"), "--no-parent": recursive,
         "--timestamping": .option("--on-conflict update"), "-N": .option("--on-conflict update"),
@@ -92,7 +91,7 @@ enum Synonyms {
         "--https-proxy": .option("--proxy URL"), "--noproxy": .option("--no-proxy HOSTS"),
         "--socks5": .option("--proxy socks5://HOST:PORT"), "--socks5-hostname": .option("--proxy socks5h://HOST:PORT"),
         "--load-cookies": .option("--cookie FILE"), "--save-cookies": .option("--profile NAME, which keeps cookies"),
-        "--cookie-jar": .option("--profile NAME, which keeps cookies"), "-c": continuing,
+        "--cookie-jar": .option("--profile NAME, which keeps cookies"),
         "--ca-certificate": .option("--cacert FILE"), "--certificate": .option("--cert FILE"),
         "--private-key": .option("--key FILE"), "--max-filesize": .option("--max-size SIZE"),
         "--head": .option("--request HEAD"), "-I": .option("--request HEAD"), "--method": .option("--request METHOD"),

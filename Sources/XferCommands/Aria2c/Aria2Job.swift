@@ -52,10 +52,6 @@ struct Aria2Job {
                 throw Aria2Fault("\(Redaction.url(uri)): \(error.message)", code: error.code)
             }
             ignored.formUnion(all.ignored)
-            // aria2c goes on with the file of that name; here it is kept if it is whole, and fetched again if not.
-            if line.value("continue") == "true", !task.destination.onConflict.isChange {
-                task.destination.onConflict = .set(.verify)
-            }
             tasks.append(task)
         }
     }

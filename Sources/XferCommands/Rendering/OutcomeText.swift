@@ -36,7 +36,10 @@ struct OutcomeText: Sendable {
 
     private func ending(_ task: TaskSummary) -> String {
         let path = task.finalPath.map { SafeText.sanitised($0) }
-        if task.isSkipped { return " (skipped: \(path ?? "the file") exists)" }
+        if task.isSkipped {
+            return task.isVerified
+                ? " (already complete, verified: \(path ?? "the file"))" : " (skipped: \(path ?? "the file") exists)"
+        }
         if task.isNotModified { return " (\(path ?? "the file") is current, nothing fetched)" }
         let size = ByteText.size(task.total ?? task.received)
         return path.map { " -> \($0) (\(size))" } ?? " (\(size))"

@@ -31,6 +31,8 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
+    /// Whether the task is known to demand a digest, which an existing file had, too, if it was kept.
+    var isVerified = false
     /// A warning about its file; nil if there is none. Not sanitised.
     var warning: String?
     /// True if the task is an upload. Then `received` counts the bytes that were sent.
@@ -82,6 +84,8 @@ extension TaskSummary {
         label = record.label
         warning = record.warning
         isUpload = record.kind?.value == .upload
+        // The digest is that of the received bytes, not that of a hook's file.
+        isVerified = record.checksum != nil && !record.completion.postProcess.isChange
         rateUnits = ByteText.units(
             of: (isUpload ? record.limits.maxSendRate : record.limits.maxReceiveRate).applied(to: nil))
         if let progress = record.progress { apply(progress) }
@@ -96,6 +100,8 @@ extension TaskSummary {
         record.output = task.output
         record.url = Redaction.url(task.firstURL)
         record.limits = task.limits
+        record.checksum = task.checksum?.description
+        record.completion = task.completion
         self.init(record)
         state = TaskState.queued.rawValue
     }

@@ -3,8 +3,21 @@ import XferProtocol
 
 /// The tasks that options select, as ids, for verbs whose methods take no filter.
 struct SelectedTasks {
-    let options: SelectionOptions
+    let named: [TaskIDsArgument]
+    let isAll: Bool
+    let filters: FilterOptions
     let daemon: DaemonSession
+
+    init(named: [TaskIDsArgument], isAll: Bool, filters: FilterOptions, daemon: DaemonSession) {
+        self.named = named
+        self.isAll = isAll
+        self.filters = filters
+        self.daemon = daemon
+    }
+
+    init(options: SelectionOptions, daemon: DaemonSession) {
+        self.init(named: options.ids, isAll: options.all, filters: options.filters, daemon: daemon)
+    }
 
     /// The ids that were given; for filters the matching tasks, the oldest first.
     ///
@@ -12,20 +25,20 @@ struct SelectedTasks {
     ///
     /// - Parameter states: the states that the verb can act on. Filters without a state are narrowed to them.
     func ids(in states: Set<TaskState>) throws(CommandFailure) -> [TaskID] {
-        guard options.ids.isEmpty else {
-            let named = try options.namedIDs(daemon)
-            let singles = options.singles
+        guard named.isEmpty else {
+            let singles = Set(named.flatMap(\.singles))
+            let named = try SelectionOptions.named(named, daemon)
             guard named.contains(where: { !singles.contains($0) }) else { return named }
             let found = try existing(named).union(singles)
             let ids = named.filter { found.contains($0) }
             guard !ids.isEmpty else { throw CommandFailure(.refused, SelectionOptions.emptyRange) }
             return ids
         }
-        var filter = options.filters.filter ?? TaskFilter()
+        var filter = filters.filter ?? TaskFilter()
         if filter.state == nil, states.count < TaskState.allCases.count {
             filter.state = OneOrMany(TaskState.allCases.filter { states.contains($0) })
         }
-        return try matching(options.all && filter.state == nil ? .everything : filter)
+        return try matching(isAll && filter.state == nil ? .everything : filter)
     }
 
     private func existing(_ ids: [TaskID]) throws(CommandFailure) -> Set<TaskID> {
@@ -51,6 +64,37 @@ struct SelectedTasks {
             params.cursor = page.nextCursor
         } while params.cursor != nil
         return ids
+    }
+
+    /// The tasks that published these files: for each path the newest one, the demanding one first.
+    ///
+    /// - Parameters:
+    ///   - paths: absolute paths.
+    ///   - demands: whether a task has what the verb needs of it; a path that no such task has gets any other.
+    static func publishing(
+        _ paths: Set<String>, fields: [String], preferring demands: (TaskRecord) -> Bool, _ daemon: DaemonSession
+    ) throws(CommandFailure) -> [String: TaskID] {
+        var params = TaskList.Params()
+        var filter = TaskFilter()
+        filter.state = OneOrMany([.completed])
+        params.filter = filter
+        params.fields = TaskColumns(["final_path"] + fields)
+        params.limit = TaskPages.largest
+        var (found, others): ([String: TaskID], [String: TaskID]) = ([:], [:])
+        repeat {
+            // The newest come first.
+            let page = try daemon.call(TaskList.self, params).value
+            for task in page.tasks {
+                guard let path = task.finalPath, paths.contains(path) else { continue }
+                if demands(task) {
+                    found[path] = found[path] ?? task.id
+                } else {
+                    others[path] = others[path] ?? task.id
+                }
+            }
+            params.cursor = found.count < paths.count ? page.nextCursor : nil
+        } while params.cursor != nil
+        return found.merging(others) { newest, _ in newest }
     }
 }
 

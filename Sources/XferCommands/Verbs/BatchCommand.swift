@@ -6,13 +6,13 @@ import XferProtocol
 /// `xferctl batch`: the `batch.*` methods.
 struct BatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "batch", abstract: "Add many URLs as one batch, and show its progress.",
+        commandName: "batch", abstract: "Add many URLs as one batch, and show the progress of batches.",
         discussion: """
             A batch is added in one step, has a concurrency and a group of its own, starts after everything of higher \
             priority, and is counted as a whole. `xferctl group pause batch-4` pauses batch 4, `xferctl list --group \
             batch-4` shows its tasks.
             """,
-        subcommands: [Add.self, Show.self])
+        subcommands: [Add.self, List.self, Show.self])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -177,6 +177,27 @@ struct BatchCommand: ParsableCommand {
         }
     }
 
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List batches, the newest first: yours, or every user's for an operator.")
+
+        @OptionGroup var pages: PageOptions
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let daemon = try options.open()
+            var params = BatchList.Params()
+            try pages.show(options, largest: GroupText.largestPage) { limit, cursor in
+                params.limit = limit
+                params.cursor = cursor
+                let page = try daemon.call(BatchList.self, params)
+                return PageOptions.Page(raw: page.raw, entries: page.value.batches, next: page.value.nextCursor)
+            } lines: { batches, terminal in
+                BatchText(style: terminal.style).table(batches, terminal)
+            }
+        }
+    }
+
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the progress of a batch.",
@@ -207,7 +228,7 @@ struct BatchCommand: ParsableCommand {
             guard wait else {
                 let daemon = try options.open()
                 let answer = try daemon.call(BatchGet.self, BatchGet.Params(id: id))
-                let figures = options.output.json ? nil : try BatchFigures.read(answer.value.batch, daemon)
+                let figures = options.output.json ? nil : try MemberFigures.read(of: answer.value.batch, daemon)
                 return options.show(answer) { result, terminal in
                     BatchText(style: terminal.style).lines(result.batch, figures)
                 }
@@ -234,13 +255,37 @@ extension BatchID {
 struct BatchText: Sendable {
     let style: Style
 
-    func lines(_ batch: BatchRecord, _ figures: BatchFigures? = nil) -> [String] {
+    func table(_ batches: [BatchRecord], _ terminal: Terminal) -> [String] {
+        var table = Table(columns: [
+            Table.Column(title: "BATCH", alignment: .right), Table.Column(title: "OWNER", alignment: .right),
+            Table.Column(title: "FINISHED", alignment: .right), Table.Column(title: "FAILED", alignment: .right),
+            Table.Column(title: "RUNNING", alignment: .right), Table.Column(title: "ADDED"),
+            Table.Column(title: "COMPLETED"),
+        ])
+        table.rows = batches.map { batch in
+            [
+                Table.Cell("\(batch.id)"), Table.Cell("\(batch.owner)"),
+                Table.Cell("\(batch.finished) of \(batch.total)"),
+                Table.Cell("\(batch.skipped)", batch.skipped > 0 ? StateStyle.attribute("failed") : nil),
+                Table.Cell("\(batch.counts.running)"), Table.Cell(TimeText.local(batch.createdAt)),
+                Table.Cell(batch.completedAt.map { TimeText.local($0) } ?? "not yet"),
+            ]
+        }
+        return table.lines(on: terminal, orElse: "no batches")
+    }
+
+    func lines(_ batch: BatchRecord, _ figures: MemberFigures? = nil) -> [String] {
         [
             entry("batch", "\(batch.id)"), entry("group", SafeText.sanitised(batch.group)),
             entry("finished", Self.progress(batch)), entry("tasks", QueueText(style: style).counts(batch.counts)),
         ] + (figures?.lines ?? []).map { entry($0.name, $0.text) } + [
             entry("completed", batch.completedAt.map { TimeText.local($0) } ?? "not yet")
         ]
+    }
+
+    /// The text about a batch under way: `batch 4: 2 of 5, 12.0 MiB of 40.0 MiB, 3.0 MiB/s, 9s left`.
+    static func line(_ batch: BatchRecord, _ figures: MemberFigures?) -> String {
+        (["batch \(batch.id): \(progress(batch))"] + (figures?.lines ?? []).map(\.text)).joined(separator: ", ")
     }
 
     /// The text about an added batch: `batch 4: 3 tasks, 2 refused`.

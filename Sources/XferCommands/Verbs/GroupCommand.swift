@@ -44,8 +44,11 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try group.find(try options.open())) { result, terminal in
-                GroupText(style: terminal.style).lines(result.group)
+            let daemon = try options.open()
+            let answer = try group.find(daemon)
+            let figures = options.output.json ? nil : try MemberFigures.read(of: answer.value.group, daemon)
+            options.show(answer) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group, figures)
             }
         }
     }
@@ -195,7 +198,7 @@ struct GroupText: Sendable {
 
     let style: Style
 
-    func lines(_ group: GroupRecord) -> [String] {
+    func lines(_ group: GroupRecord, _ figures: MemberFigures? = nil) -> [String] {
         [
             entry("group", SafeText.sanitised(group.name)), entry("owner", "\(group.owner)"),
             entry("state", QueueText.paused(group.paused)),
@@ -204,6 +207,7 @@ struct GroupText: Sendable {
             + (group.maxSendRate.map { [entry("max send", ByteText.limit($0))] } ?? [])
             + (group.batch.map { [entry("batch", "\($0)")] } ?? [])
             + [entry("tasks", QueueText(style: style).counts(group.counts))]
+            + (figures?.lines ?? []).map { entry($0.name, $0.text) }
     }
 
     func table(_ groups: [GroupRecord], _ terminal: Terminal) -> [String] {

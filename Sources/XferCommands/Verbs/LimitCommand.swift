@@ -13,14 +13,10 @@ struct LimitCommand: ParsableCommand {
             --host with --connections and --requests-per-minute sets the limits of that host alone.
             """)
 
-    @Option(
-        help: ArgumentHelp("Highest number of transfers at once, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Highest number of transfers at once, or `default`.")
     var maxActive: LimitArgument<Int>?
 
-    @Option(
-        help: ArgumentHelp("Highest number of transfers at once from one host, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Highest number of transfers at once from one host, or `default`.")
     var maxActivePerHost: LimitArgument<Int>?
 
     @Option(
@@ -45,15 +41,10 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
     var host: String?
 
-    @Option(
-        help: ArgumentHelp("Highest number of connections to the host, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Highest number of connections to the host, or `default`.")
     var connections: LimitArgument<Int>?
 
-    @Option(
-        help: ArgumentHelp(
-            "Highest number of requests to the host that begin within a minute, evenly spaced, or `default`.", valueName: "count"),
-        transform: LimitArgument<Int>.argument)
+    @Option(count: "Highest number of requests to the host that begin within a minute, evenly spaced, or `default`.")
     var requestsPerMinute: LimitArgument<Int>?
 
     @OptionGroup var options: VerbOptions
@@ -134,5 +125,12 @@ struct LimitArgument<Value: WireValue>: ExplainedArgument {
             return nil
         }
         patch = .set(value)
+    }
+}
+
+extension Option where Value == LimitArgument<Int>? {
+    /// An option for a number that may be limited.
+    fileprivate init(count help: String) {
+        self.init(help: ArgumentHelp(help, valueName: "count"), transform: LimitArgument<Int>.argument)
     }
 }

@@ -32,6 +32,11 @@ struct ProfileSetCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Highest number of transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
     var maxActive: Int?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Open at most 6 connections to each host of its tasks over HTTP/1.1; with --no-polite up to 16.")
+    var polite: Bool?
+
     @Option(
         help: ArgumentHelp(
             "Bytes per second that its tasks may receive together, such as 2M; 0 is unlimited.", valueName: "rate"),
@@ -92,6 +97,7 @@ struct ProfileSetCommand: ParsableCommand {
         profile.choices = request.choices
         cache.apply(to: &profile.choices)
         profile.maxActive = maxActive
+        profile.isPolite = polite
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }

@@ -34,7 +34,9 @@ struct RemoveCommand: TaskVerb {
             throw CommandFailure.usage(
                 "--files with a filter deletes the files of all tasks that match; add --yes if that is meant")
         }
-        let answer = try daemon.call(TaskRemove.self, TaskRemove.Params(chosen, files: files))
+        let answer = try OperationWaiter.result(of: TaskRemove.self, chosen, daemon, options) {
+            TaskRemove.Params($0, files: files)
+        }
         options.show(answer) { result, _ in
             let reason = SelectionReason(selection, daemon)
             return SelectionText.lines(result, participle: Self.participle, states: Self.states, reason: reason)

@@ -24,7 +24,8 @@ extension SelectionVerb {
 
     func run() throws {
         let daemon = try options.open()
-        let answer = try daemon.call(Method.self, try selection.selection(daemon))
+        let chosen = try selection.selection(daemon)
+        let answer = try OperationWaiter.result(of: Method.self, chosen, daemon, options) { $0 }
         options.show(answer) { result, _ in
             SelectionText.lines(
                 result, participle: Self.participle, states: Self.states, reason: SelectionReason(selection, daemon))
@@ -42,6 +43,8 @@ enum SelectionText {
         _ result: SelectionResult, participle: String, states: Set<TaskState>, reason: SelectionReason
     ) -> [String] {
         switch result {
+        case .operation(let begun):
+            return ["operation \(begun.operation) goes on in the daemon"]
         case .filter(let counted) where counted.refusedCount != nil:
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
             return ["\(counted.changedCount) \(participle)\(others)"]

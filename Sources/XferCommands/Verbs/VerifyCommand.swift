@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import StrictJSON
 import XferModel
 import XferProtocol
@@ -9,20 +10,36 @@ struct VerifyCommand: TaskVerb {
         commandName: "verify", abstract: "Read files again and compare them with their checksums.",
         discussion: """
             Of completed downloads that were added with a checksum. The exit status is 1 if a file differs or is gone. \
-            The files are read by this command, with your rights.
+            The files are read by this command, with your rights. A file is compared with the checksum of the last \
+            task that published it; ./7 is a file, and 7 a task.
 
               xferctl verify 7
+              xferctl verify ~/Downloads/*.iso
               xferctl verify --group isos
               xferctl verify --all
             """)
     static let states: Set<TaskState> = [.completed]
 
-    @OptionGroup var selection: SelectionOptions
+    @Argument(
+        help: ArgumentHelp("Ids of tasks (7, 1,2, 1-5 or 7-), or published files.", valueName: "id-or-file"),
+        completion: .daemon(.tasks), transform: VerifyTarget.argument)
+    var targets: [VerifyTarget] = []
+
+    @Flag(help: "All tasks you may touch.")
+    var all = false
+
+    @OptionGroup(title: "Filters")
+    var filters: FilterOptions
+
     @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        try selection.check()
+        let ways = [!targets.isEmpty, all, filters.filter != nil].filter(\.self).count
+        guard ways > 0 else {
+            throw ValidationError("Which files? Give ids, files, filters such as --group NAME, or --all.")
+        }
+        guard ways == 1 else { throw ValidationError("Ids or files, filters and --all exclude each other.") }
         try verbosity.check(beside: options.output)
         if options.connection.isRemote {
             throw ValidationError("the files are on the daemon's machine: verify them there.")
@@ -31,7 +48,7 @@ struct VerifyCommand: TaskVerb {
 
     func run() throws {
         let daemon = try options.open()
-        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
+        let (ids, unknown) = try tasks(daemon)
         var verdicts: [FileVerdict] = []
         // A list that was added twice names each file twice: a terabyte is read once.
         var known: [[String]: (hex: String?, problem: String)] = [:]
@@ -50,10 +67,63 @@ struct VerifyCommand: TaskVerb {
             if !options.output.json, !verbosity.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
         if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }
-        if verdicts.isEmpty, !options.output.json, !verbosity.quiet {
-            Output.standard.line("nothing to verify: \(SelectionReason(selection, daemon).noMatch(in: Self.states))")
+        if verdicts.isEmpty, unknown.isEmpty, !options.output.json, !verbosity.quiet {
+            Output.standard.line("nothing to verify: \(SelectionReason(filters, daemon).noMatch(in: Self.states))")
         }
         if verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }
+        guard unknown.isEmpty else {
+            let names = unknown.map { SafeText.sanitised($0) }.joined(separator: ", ")
+            throw CommandFailure(.refused, "no completed task published \(names)")
+        }
+    }
+
+    /// The tasks whose files are verified, in the order of the arguments, and the files that no task published.
+    private func tasks(_ daemon: DaemonSession) throws(CommandFailure) -> (ids: [TaskID], unknown: [String]) {
+        let named = targets.compactMap { if case .tasks(let ids) = $0 { ids } else { nil } }
+        let files = targets.compactMap { if case .file(let path) = $0 { path } else { nil } }
+        guard !files.isEmpty else {
+            let selected = SelectedTasks(named: named, isAll: all, filters: filters, daemon: daemon)
+            return (try selected.ids(in: Self.states), [])
+        }
+        guard let paths = PathResolver.here() else { throw .usage("the working directory does not exist any more") }
+        // A task has the path of its directory as the client gave it.
+        let candidates = files.map { file in
+            let path = paths.absolute(file)
+            return [path, VerifyTarget.resolved(path)].compactMap(\.self)
+        }
+        let published = try SelectedTasks.publishing(
+            Set(candidates.joined()), fields: ["checksum"], preferring: { $0.checksum != nil }, daemon)
+        var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
+        var unknown: [String] = []
+        for (file, candidates) in zip(files, candidates) {
+            if let id = candidates.lazy.compactMap({ published[$0] }).first {
+                if !ids.contains(id) { ids.append(id) }
+            } else {
+                unknown.append(file)
+            }
+        }
+        return (ids, unknown)
+    }
+}
+
+/// What `xferctl verify` takes: ids of tasks, or a file.
+enum VerifyTarget: Hashable, Sendable {
+    case tasks(TaskIDsArgument)
+    case file(String)
+
+    /// - Throws: `ValidationError` if the text is empty.
+    static func argument(_ text: String) throws -> VerifyTarget {
+        guard !text.isEmpty else { throw ValidationError("expected \(TaskIDsArgument.expected), or a file") }
+        return TaskIDsArgument(argument: text).map { .tasks($0) } ?? .file(text)
+    }
+
+    /// The path without symbolic links in its directories; nil if there is no such directory.
+    static func resolved(_ path: String) -> String? {
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        guard let resolved = realpath(slash == path.startIndex ? "/" : String(path[..<slash]), nil) else { return nil }
+        defer { free(resolved) }
+        let directory = String(cString: resolved)
+        return directory == "/" ? String(path[slash...]) : directory + path[slash...]
     }
 }
 

@@ -68,7 +68,7 @@ struct WaitCommand: TaskVerb {
     ///
     /// - Parameters:
     ///   - added: those of the tasks that were added just now.
-    ///   - talk: the amount of output: all, or failures only.
+    ///   - verbosity: the amount of output: all, or failures only.
     ///   - isDaemonKnown: true if it answered just now. Then its absence is a restart, whose end is awaited.
     ///   - readsStaged: true if staged tasks are read afterwards.
     ///   - notifies: true if the user is notified at the end.

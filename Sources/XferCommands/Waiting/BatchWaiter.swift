@@ -9,13 +9,26 @@ struct BatchWaiter {
     private let options: VerbOptions
     private var session: LiveSession
     private let deadline: ContinuousClock.Instant?
+    private let terminal: Terminal
+    private var region: LiveRegion
+    private var nextFrame = Readiness.now
+    /// The figures of the members, and when they are read again.
+    private var figures: (value: MemberFigures?, until: ContinuousClock.Instant)?
+
+    /// The time between two frames.
+    private static let frameInterval = Duration.seconds(1)
+    /// The figures are read again after this many times as long as reading them took.
+    private static let pauseFactor = 20
 
     /// - Parameter timeout: nil waits without end.
     init(
-        _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false
+        _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false,
+        terminal: Terminal = .standard
     ) throws(CommandFailure) {
         self.id = id
         self.options = options
+        self.terminal = terminal
+        region = LiveRegion(terminal)
         session = try LiveSession(
             options.connection, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: isDaemonKnown)
         deadline = timeout.map { Readiness.now.advanced(by: .seconds($0.seconds)) }
@@ -52,13 +65,17 @@ struct BatchWaiter {
     private mutating func run(
         _ onEnd: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {
+        defer { region.clear() }
         while true {
             do throws(CommandFailure) {
                 if let answer = try follow() {
+                    let figures =
+                        options.output.json ? nil : try MemberFigures.read(of: answer.value.batch, session.daemon)
+                    region.clear()
                     onEnd(answer)
                     if !options.output.json {
                         options.show(answer) { result, terminal in
-                            BatchText(style: terminal.style).lines(result.batch)
+                            BatchText(style: terminal.style).lines(result.batch, figures)
                         }
                     }
                     let batch = answer.value.batch
@@ -84,7 +101,9 @@ struct BatchWaiter {
     /// Returns when the batch has to be read again.
     private mutating func wait() throws(CommandFailure) {
         while true {
-            switch session.next(until: deadline) {
+            if showsProgress, Readiness.now >= nextFrame { try draw() }
+            let wakeUp = showsProgress ? deadline.map { min($0, nextFrame) } ?? nextFrame : deadline
+            switch session.next(until: wakeUp) {
             case .event(let event, _):
                 if event.type == .known(.overflow) { return }
                 if event.type == .known(.durable(.batchCompleted)), event.value("batch") == id { return }
@@ -97,8 +116,34 @@ struct BatchWaiter {
                 if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
                 if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
             case .keys, .answered: break
-            case .timeUp: throw CommandFailure(.timedOut, "time is up; the batch continues in the daemon")
+            case .timeUp:
+                guard let deadline, Readiness.now >= deadline else { break }
+                throw CommandFailure(.timedOut, "time is up; the batch continues in the daemon")
             }
+        }
+    }
+
+    // MARK: Progress
+
+    private var showsProgress: Bool { terminal.isInteractive && !options.output.json }
+
+    /// Shows how far the batch is, in one line.
+    private mutating func draw() throws(CommandFailure) {
+        nextFrame = Readiness.now + Self.frameInterval
+        do throws(CommandFailure) {
+            let batch = try session.daemon.call(BatchGet.self, BatchGet.Params(id: id)).value.batch
+            let begin = Readiness.now
+            if figures.map({ $0.until <= begin }) ?? true {
+                let value = try MemberFigures.read(of: batch, session.daemon)
+                figures = (value, Readiness.now + begin.duration(to: Readiness.now) * Self.pauseFactor)
+            }
+            let text = TextWidth.fitted(
+                BatchText.line(batch, figures?.value), to: terminal.size.columns,
+                ellipsis: terminal.usesUnicode ? "…" : "..")
+            region.show([LiveRegion.Line(text)])
+        } catch {
+            // The session notices by itself that the daemon went away.
+            guard error.status == .noDaemon else { throw error.status == .interrupted ? interrupted : error }
         }
     }
 

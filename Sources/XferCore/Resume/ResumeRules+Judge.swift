@@ -211,7 +211,8 @@ extension ResumeRules {
     private static func hasKeptValidator(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         switch validator(of: plan.kept.validators) {
         case .etag(let tag): EntityTag.matchStrongly(tag, head.etag)
-        case .date(let date): head.lastModified == date && head.etag == nil
+        case .date(let date):
+            head.lastModified == date && (head.etag == nil || plan.kept.validators.etag == Validators.unknownTag)
         case nil: false
         }
     }
@@ -226,7 +227,8 @@ extension ResumeRules {
         // More bytes are kept than the representation has, though its length was not known before.
         if let now = completeLength(head), now < plan.offset { return .lengthChanged(kept: plan.offset, now: now) }
         if ignoresValidators(of: head, plan) { return nil }
-        if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
+        let isTagKnown = kept.validators.etag != Validators.unknownTag || head.lastModified == nil
+        if isTagKnown, let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
         if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
             return .lastModifiedChanged
         }

@@ -82,7 +82,7 @@ public enum ResumeRules {
     /// The strong validator: a strong entity tag; else, only if there is none at all, a modification date at least one
     /// second older than its response (§8.8.2.2).
     static func validator(of validators: Validators) -> StrongValidator? {
-        if let tag = validators.etag { return EntityTag.isStrong(tag) ? .etag(tag) : nil }
+        if let tag = validators.etag, tag != Validators.unknownTag { return EntityTag.isStrong(tag) ? .etag(tag) : nil }
         guard let text = validators.lastModified, let modified = HTTPDate.parse(text),
             let date = validators.date.flatMap(HTTPDate.parse), modified.advanced(by: .seconds(1)) <= date
         else { return nil }
@@ -103,6 +103,8 @@ public enum ResumeRules {
             kept.totalLength = kept.totalLength ?? body.total
             kept.finalURL = finalURL
             kept.doubt = nil
+            // The date has shown that the version is the same.
+            if kept.validators.etag == Validators.unknownTag { kept.validators = head.validators }
             return kept
         case .write(let body), .restart(let body, _):
             var new = ResumeData(

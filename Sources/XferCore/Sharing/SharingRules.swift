@@ -8,7 +8,7 @@ public enum SharingRules {
     ///
     /// Besides the `CoalesceKey` it contains the kind of result, since a file and an answer are received in different
     /// ways. Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict:
-    /// update` there is no key: such a request is conditional on what the task itself published. Where only a digest
+    /// update` and `continue` there is no key: such a request depends on a file of the task's own. Where only a digest
     /// can prove that bytes of several mirrors belong together, all tasks have to demand the same digest: without it a
     /// task could not verify them.
     ///
@@ -16,7 +16,7 @@ public enum SharingRules {
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
-        guard specification.coalesces, specification.destination.onConflict != .update,
+        guard specification.coalesces, ![.update, .continue].contains(specification.destination.onConflict),
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
         let demanded = specification.mirrors.isEmpty ? nil : specification.checksum

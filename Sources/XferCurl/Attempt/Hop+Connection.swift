@@ -68,4 +68,20 @@ extension Hop {
         }
         return true
     }
+
+    /// True if the body that the answer has begun is better requested again over a new connection; see
+    /// `ConnectionLosses`. Not under a rate, which is the limit then, nor after a challenge.
+    func isTired(before verdict: HeadVerdict, _ head: ResponseHead) -> Bool {
+        guard head.majorVersion < 2, !request.needsNewConnection, method == .get, content == nil, run.receiveRate == 0,
+            let handle, !handle.hasNewConnection
+        else { return false }
+        if case .digest = authentication { return false }
+        let body: BodyPlan
+        switch verdict {
+        case .write(let plan), .restart(let plan, _): body = plan
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail: return false
+        }
+        guard let goal = body.goal, let losses = run.core.configuration.losses(handle) else { return false }
+        return losses.isTired(before: goal.subtractingSaturated(body.offset))
+    }
 }

@@ -317,6 +317,11 @@ final class Hop {
             return drain(.finish(.restartWithHTTP1), head)
         }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall())
+        if isTired(before: verdict, head) {
+            // The answer's body ends with the connection.
+            stage = .draining(.reconnect, until: nil)
+            return false
+        }
         let keeping = ResumeRules.resumeData(
             after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
         run.events.yield(.head(head, verdict, keeping: keeping))

@@ -1,4 +1,5 @@
 import CCurl
+import XferCore
 public import XferModel
 import XferSystem
 
@@ -170,6 +171,8 @@ public struct EngineConfiguration: Sendable {
     public var keptConnections: Int
     /// The hosts whose `http` URLs are requested over https.
     public var strictTransport: StrictTransport
+    /// The losses of a request's connection; tests give their own.
+    var losses: @Sendable (EasyHandle) -> ConnectionLosses? = { $0.losses }
 
     public static let maxLoops = 8
 

@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import XferCore
 import XferModel
 
 /// Sets the method and the content of a request. `curl_easy_reset` has reset the last request's options.
@@ -68,6 +69,15 @@ extension EasyHandle {
         var bytes: UInt64 = 0
         var age: UInt32 = 0
         return xfer_tcp_acknowledged(socket, &bytes, &age) == 0 ? (bytes, age) : nil
+    }
+
+    /// The losses of the request's connection, as far as the kernel tells them.
+    var losses: ConnectionLosses? {
+        guard let socket else { return nil }
+        var segments: UInt32 = 0
+        var outOfOrder: UInt32 = 0
+        guard xfer_tcp_losses(socket, &segments, &outOfOrder) == 0 else { return nil }
+        return ConnectionLosses(segments: segments, outOfOrder: outOfOrder)
     }
 
     private func offset(_ info: CURLINFO) -> Int64? {

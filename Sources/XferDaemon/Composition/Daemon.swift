@@ -79,8 +79,9 @@ public enum Daemon {
         handlers +=
             TaskHandlers(
                 tasks: manager.tasks, queries: manager.queries, bytes: manager.bytes, staging: manager.staging,
-                owners: owners, defaults: { configuration.taskDefaults }
+                operations: manager.operations, owners: owners, defaults: { configuration.taskDefaults }
             ).all
+        handlers += OperationHandlers(operations: manager.operations).all
         handlers += QueueHandlers(queue: manager.queue).all
         handlers +=
             BatchHandlers(batches: manager.batches, owners: owners, defaults: { configuration.taskDefaults }).all

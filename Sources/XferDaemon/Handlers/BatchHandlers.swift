@@ -15,6 +15,12 @@ struct BatchHandlers: Sendable {
             Handler(BatchGet.self) { params, context in
                 BatchGet.Result(try await batches.get(params.id, for: context.caller.principal))
             },
+            Handler(BatchList.self) { params, context in
+                // One more than requested, to know whether there is another page.
+                let found = try await batches.list(
+                    before: try params.before(), limit: params.limit + 1, for: context.caller.principal)
+                return BatchList.Result(found.map { BatchRecord($0) }, limit: params.limit)
+            },
         ]
     }
 

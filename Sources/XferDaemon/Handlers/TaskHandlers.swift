@@ -10,6 +10,7 @@ struct TaskHandlers: Sendable {
     let queries: TaskQueries
     let bytes: ByteReader
     let staging: StagedPublishing
+    let operations: OperationCommands
     let owners: TaskOwners
     /// The turns of waits for many tasks.
     let turns = BulkTurns(limit: RPCLimits().bulkRequests)
@@ -54,7 +55,16 @@ struct TaskHandlers: Sendable {
 
     private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
         let task = try await queries.task(params.id, for: context.caller.principal)
-        return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
+        var record = try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task)
+        if params.secrets == true {
+            // Behind a connection over the network is a token, whose scope says nothing about secrets.
+            guard context.connection.remote == nil, context.caller.owner == task.owner else {
+                throw ManagerError.permissionDenied(
+                    path: "secrets", reason: "only the task's owner sees its secrets, over the Unix socket")
+            }
+            record.reveal(task.specification)
+        }
+        return TaskGet.Result(task: record)
     }
 
     private func list(
@@ -163,6 +173,7 @@ struct TaskHandlers: Sendable {
 
     private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {
         let principal = context.caller.principal
+        if let begun = try await begin(.commit, params, context) { return begun }
         if let filter = params.filter {
             let counts = try await inTurn(context) { try await staging.commit(filter.stored, for: principal) }
             return .filter(SelectionResult.Counted(counts))
@@ -179,6 +190,7 @@ struct TaskHandlers: Sendable {
         _ verb: TaskVerb, to selection: TaskSelection, _ context: CallContext
     ) async throws -> SelectionResult {
         let principal = context.caller.principal
+        if let begun = try await begin(verb.ofOperation, selection, context) { return begun }
         if let filter = selection.filter {
             let counts = try await inTurn(context) {
                 try await tasks.apply(verb, to: filter.stored, for: principal)
@@ -190,6 +202,7 @@ struct TaskHandlers: Sendable {
 
     private func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
         guard params.files == true else { return try await apply(.remove, to: params.selection, context) }
+        if let begun = try await begin(.remove, deletesFiles: true, params.selection, context) { return begun }
         let principal = context.caller.principal
         if let filter = params.filter {
             let (counts, files) = try await inTurn(context) {
@@ -203,6 +216,18 @@ struct TaskHandlers: Sendable {
         var result = SelectionResult.Listed(outcome)
         result.files = SelectionResult.RemovedFiles(files)
         return .ids(result)
+    }
+
+    /// Begins an operation if the caller wants one; else returns nil.
+    private func begin(
+        _ verb: OperationVerb, deletesFiles: Bool = false, _ selection: TaskSelection, _ context: CallContext
+    ) async throws -> SelectionResult? {
+        guard selection.background == true, let filter = selection.filter else { return nil }
+        // Before the commit: the operation's events have higher numbers.
+        let seq = queries.lastSeq
+        let operation = try await operations.begin(
+            verb, deletesFiles: deletesFiles, filter, for: context.caller.principal)
+        return .operation(SelectionResult.Begun(operation: operation.id, seq: seq))
     }
 
     /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that disconnects does
@@ -223,6 +248,18 @@ struct TaskHandlers: Sendable {
     }
 }
 
+extension TaskVerb {
+    fileprivate var ofOperation: OperationVerb {
+        switch self {
+        case .pause: .pause
+        case .resume: .resume
+        case .cancel: .cancel
+        case .retry: .retry
+        case .remove: .remove
+        }
+    }
+}
+
 extension SelectionResult.Counted {
     fileprivate init(_ counts: VerbCounts) {
         self.init(changedCount: counts.changed, unchangedCount: counts.unchanged)
@@ -240,21 +277,6 @@ extension SelectionResult.RemovedFiles {
             deleted: files.deleted,
             kept: files.kept.map { SelectionResult.KeptFile(id: $0.id, path: $0.path, reason: $0.reason) },
             keptCount: files.keptCount)
-    }
-}
-
-extension TaskFilter {
-    /// The filter as a query for the store.
-    var stored: TaskQuery {
-        var query = TaskQuery(
-            states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
-            owners: owner?.values, hosts: host?.values, ids: ids?.values, slots: slot?.values, batches: batch?.values)
-        query.clientKeys = clientKey?.values
-        query.reasons = reason?.values
-        query.urlPrefix = urlPrefix
-        query.created = TaskQuery.TimeRange(from: createdFrom, before: createdBefore)
-        query.finished = TaskQuery.TimeRange(from: finishedFrom, before: finishedBefore)
-        return query
     }
 }
 

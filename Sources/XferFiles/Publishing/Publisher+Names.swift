@@ -28,7 +28,8 @@ extension Publisher {
             return try directory.exists(name)
         }
         switch policy {
-        case .rename: return .publish(as: try freeName(for: name, isTaken), isReplacing: false)
+        // Whether the file continues the one with the name is decided before: `ContinuedFile`.
+        case .rename, .continue: return .publish(as: try freeName(for: name, isTaken), isReplacing: false)
         case .skip: return try isTaken(name) ? .skip : .publish(as: name, isReplacing: false)
         case .fail:
             guard try !isTaken(name) else { throw .nameTaken(path: directory.path(of: name)) }

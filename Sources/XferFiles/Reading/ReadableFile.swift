@@ -21,6 +21,8 @@ public final class ReadableFile: Sendable {
         guard FileStatus(try status(of: handle.raw, path: path)).kind == .regular else { throw .missing(path: path) }
     }
 
+    var descriptor: Int32 { handle.raw }
+
     /// The file's present metadata.
     public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: path) }
 

@@ -29,10 +29,10 @@ extension FleetBatchTable {
         try await rows("b.id = $1::bigint", [id.description], limit: 1).first
     }
 
-    /// Batches of an owner, nil for all, by id; `limit` at most 1,000.
-    public func list(owner: String?, after: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
+    /// Batches of an owner, nil for all, that were added before `before`, the newest first; `limit` at most 1,000.
+    public func list(owner: String?, before: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
         try await rows(
-            "($1::text IS NULL OR o.name = $1) AND b.id > $2::bigint", [owner, String(after?.rawValue ?? 0)],
+            "($1::text IS NULL OR o.name = $1) AND b.id < $2::bigint", [owner, String(before?.rawValue ?? .max)],
             limit: min(max(limit, 1), FleetTaskPage.limit))
     }
 
@@ -49,7 +49,7 @@ extension FleetBatchTable {
         let heads = try await calls.run(
             """
             SELECT b.id, o.name, b.name, b.client_key, \(FleetTaskQuery.time("b.created_at"))
-            FROM fleet_batch b JOIN fleet_owner o ON o.id = b.owner WHERE \(condition) ORDER BY b.id LIMIT \(limit)
+            FROM fleet_batch b JOIN fleet_owner o ON o.id = b.owner WHERE \(condition) ORDER BY b.id DESC LIMIT \(limit)
             """, parameters
         ).map { (row) throws(PostgresError) in
             Head(

@@ -13,6 +13,16 @@ extension FleetFace {
             Handler(BatchGet.self) { params, context in
                 BatchGet.Result(record: try await batch(FleetBatchID(params.id.rawValue), FleetCaller(context.caller)))
             },
+            Handler(BatchList.self) { params, context in
+                let (before, owner) = (try params.before(), FleetCaller(context.caller).visibleOwner)
+                // One more than the page has is read, to know whether there is another one.
+                let limit = min(params.limit, FleetTaskPage.limit - 1)
+                let rows = try await attempt { () throws(FleetError) in
+                    try await database.batches.list(
+                        owner: owner, before: before.map { FleetBatchID($0.rawValue) }, limit: limit + 1)
+                }
+                return BatchList.Result(rows.map(record), limit: limit)
+            },
         ]
     }
 
@@ -141,6 +151,10 @@ extension FleetFace {
         guard let row, caller.isOperator || row.owner == caller.name else {
             throw RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
         }
+        return record(row)
+    }
+
+    private func record(_ row: FleetBatchRow) -> BatchRecord {
         var record = BatchRecord()
         record.id = BatchID(row.id.rawValue)
         record.owner = records.owner(row.owner)

@@ -17,6 +17,9 @@ extension FleetFace {
                 return try await add(params.tasks, at: place, FleetCaller(context.caller)) { "tasks[\($0)]." }
             },
             Handler(TaskGet.self) { params, context in
+                guard params.secrets != true else {
+                    throw Self.unsupported("secrets", "a fleet stores no secrets of its tasks")
+                }
                 let found = try await task(params.id, for: FleetCaller(context.caller))
                 return TaskGet.Result(task: record(found, params.fields ?? .all))
             },

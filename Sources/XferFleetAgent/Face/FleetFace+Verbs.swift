@@ -16,6 +16,9 @@ extension FleetFace {
     func apply(
         _ wish: FleetWish, to selection: TaskSelection, _ caller: FleetCaller
     ) async throws -> SelectionResult {
+        guard selection.background != true else {
+            throw Self.unsupported("background", "a fleet carries a verb out before it answers; leave the field out")
+        }
         if let ids = try selection.ids ?? Self.ids(of: selection.filter) {
             return .ids(try await apply(wish, to: ids, caller))
         }

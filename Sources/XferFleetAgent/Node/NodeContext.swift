@@ -1,6 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 import XferCore
+import XferDaemon
 import XferFleet
 
 /// The parts that all work of a node's agent shares.

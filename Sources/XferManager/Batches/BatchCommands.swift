@@ -105,6 +105,12 @@ public struct BatchCommands: ManagerPart, Sendable {
         return batch
     }
 
+    /// Lists the batches that were added before `before`, the newest first. An operator sees the batches of all owners.
+    public func list(before: BatchID?, limit: Int, for principal: Principal) async throws -> [Batch] {
+        await scheduler.showBriefRuns()
+        return try await store.read { try $0.batches(owner: principal.visibleOwner, before: before, limit: limit) }
+    }
+
     // MARK: Steps
 
     private func admit(

@@ -39,6 +39,7 @@ extension TransferManager {
         services.cache.start()
         await background.hookQueue.wake()
         await background.webhookDispatcher.onClockSet()
+        await background.operations.wake()
         await policies.warnOfExpiry()
         await policies.warnOfLaxPolicies()
         await scheduler.schedule()
@@ -96,6 +97,7 @@ extension TransferManager {
         await network.catchUp()
         await background.hookQueue.wake()
         await background.webhookDispatcher.wake()
+        await background.operations.wake()
     }
 
     // MARK: The end
@@ -194,10 +196,11 @@ extension TransferManager {
     /// more.
     public func endWaits() { hub.endFollowers() }
 
-    /// Waits for the runs and the publishing calls under way. None begins after `beginShutdown`.
+    /// Waits for the runs, the publishing calls and the operations' steps under way. None begins after `beginShutdown`.
     private func workEnded() async {
         await scheduler.allRunsEnded()
         await staging.ended()
+        await background.operations.ended()
     }
 }
 

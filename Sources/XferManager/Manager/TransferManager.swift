@@ -26,6 +26,9 @@ public final class TransferManager: ManagerPart, Sendable {
     public let groups: GroupCommands
     public let batches: BatchCommands
     public let slots: SlotCommands
+    public var operations: OperationCommands {
+        OperationCommands(context: context, runner: background.operations)
+    }
     public var failedURLs: FailedURLCommands { FailedURLCommands(context: context) }
     public var cache: CacheCommands { CacheCommands(context: context) }
     public let profiles: ProfileCommands
@@ -71,7 +74,8 @@ public final class TransferManager: ManagerPart, Sendable {
             activity: ActivityReporter(context: context), crashes: CrashFollower(context: context),
             hookQueue: HookQueue(
                 store: context.services.store, runner: context.services.hooks, logger: context.services.logger),
-            webhookDispatcher: webhookDispatcher)
+            webhookDispatcher: webhookDispatcher,
+            operations: OperationRunner(context: context, tasks: tasks, staging: staging))
     }
 
     /// The longest wait for the lock of a state directory. The kernel releases the lock of a killed daemon when it has
@@ -276,4 +280,5 @@ struct BackgroundParts: Sendable {
     /// Runs hooks for tasks that have ended.
     let hookQueue: HookQueue
     let webhookDispatcher: WebhookDispatcher
+    let operations: OperationRunner
 }

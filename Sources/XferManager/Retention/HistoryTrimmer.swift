@@ -70,6 +70,11 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             repeat {
                 trimmed = try await store.write(.bulky) { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
             } while trimmed > 0
+            repeat {
+                trimmed = try await store.write(.bulky) {
+                    try $0.trimOperations(endedBefore: ago(OperationRules.keepEnded))
+                }
+            } while trimmed > 0
         }
         if hasForgottenTasks { services.sweepSpool() }
         try await trimFailedURLs(at: now)

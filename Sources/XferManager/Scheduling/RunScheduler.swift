@@ -102,8 +102,9 @@ actor RunScheduler: ManagerPart {
         machine.origins.setLimits(hosts)
     }
 
-    /// Applies the profiles' own limits.
-    func setMaxActive(byProfile limits: [String: Int]) {
+    /// Applies the profiles' own limits, and which of them may use more connections than is polite.
+    func setProfiles(maxActive limits: [String: Int], impolite: Set<String>) {
+        machine.impoliteProfiles = impolite
         guard limits != machine.maxActiveByProfile else { return }
         machine.maxActiveByProfile = limits
         schedule()

@@ -14,6 +14,8 @@ struct StagedFile: Sendable {
     let length: Int64
     /// True if another file has the name, and the policy is to keep that one.
     private var isSkipped = false
+    /// The policy under which it gets its name: the task's, or what `on_conflict: continue` comes to here.
+    private var policy: ConflictPolicy
 
     var taskID: TaskID { task.id }
 
@@ -30,6 +32,7 @@ struct StagedFile: Sendable {
         self.transfer = transfer
         self.ready = ready
         self.directory = directory
+        policy = task.specification.destination.onConflict
         do {
             file = try await services.pool(in: directory).run { try PartialFile.open(in: directory, named: ready.name) }
         } catch FileError.missing {
@@ -70,8 +73,16 @@ struct StagedFile: Sendable {
     /// Throws if the file cannot get its name by the present content of the directory, before another file of the same
     /// call has got its own.
     mutating func requirePublishable(_ services: RunServices, _ settings: ManagerSettings) async throws {
-        let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
-        let choice = try await services.pool(in: directory).run {
+        let (directory, name, specification) = (directory, finalName, task.specification)
+        if specification.destination.onConflict == .continue {
+            let received = ready.isProcessed ? nil : file
+            policy = try await services.paths.digests(in: directory).run { () throws(FileError) in
+                try ContinuedFile(
+                    named: name, continuedBy: received, for: specification, in: directory, isCancelled: { false }
+                ).policy
+            }
+        }
+        let choice = try await services.pool(in: directory).run { [policy] in
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
         switch choice {
@@ -100,8 +111,8 @@ struct StagedFile: Sendable {
         guard !isSkipped else { return nil }
         let (id, transferID, directoryID) = (task.id, transfer.id, directory.identity)
         let published = PublishingFile(
-            content: .part(file), name: finalName, policy: task.specification.destination.onConflict,
-            digest: ready.digest, place: PublishingPlace(directory, of: task.specification, settings, services),
+            content: .part(file), name: finalName, policy: policy, digest: ready.digest,
+            place: PublishingPlace(directory, of: task.specification, settings, services),
             isLeaseInForce: { [leases = services.leases, lease = task.specification.schedule.lease] in
                 leases.isInForce(lease)
             })

@@ -40,6 +40,13 @@ extension TaskCommands {
     public func removeWithFiles(
         _ ids: [TaskID], for principal: Principal
     ) async throws -> (outcome: VerbOutcome, files: FileRemovals) {
+        let step = try await removeWithFiles(ids, for: principal, recording: nil)
+        return (step.outcome, step.files)
+    }
+
+    private func removeWithFiles(
+        _ ids: [TaskID], for principal: Principal, recording record: StepRecorder?
+    ) async throws -> (outcome: VerbOutcome, files: FileRemovals, goesOn: Bool) {
         let (published, tag) = try await store.read { reader in
             (
                 try ids.compactMap { id -> Published? in
@@ -51,23 +58,44 @@ extension TaskCommands {
         }
         let files = await delete(published, tag: tag)
         let staying = Set(files.kept.filter(\.keepsTask).map(\.id))
-        var outcome = try await apply(.remove, to: ids.filter { !staying.contains($0) }, for: principal)
-        outcome.unchanged += staying.sorted().map {
+        let unchanged = staying.sorted().map {
             VerbOutcome.Unchanged(id: $0, state: .completed, reason: .fileKept)
         }
-        return (outcome, files)
+        let (removable, now) = (ids.filter { !staying.contains($0) }, clock())
+        let (outcome, effects, goesOn) = try await translatingStoreErrors {
+            try await store.write(.rows(ids.count)) { tx in
+                let (removed, effects) = try tx.apply(.remove, to: removable, for: principal, at: now)
+                var outcome = removed
+                outcome.unchanged += unchanged
+                var goesOn = true
+                if let record, let reached = ids.last {
+                    goesOn = try record(tx, FilterStep(reached: reached, outcome, files, at: now))
+                }
+                return (outcome, effects, goesOn)
+            }
+        }
+        await scheduler.perform(effects)
+        return (outcome, files, goesOn)
     }
 
     /// Does the same as `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
     public func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {
+        try await removeWithFiles(filter, for: principal, in: nil, recording: nil)
+    }
+
+    /// As above, for the tasks of a span; see `StepRecorder`.
+    func removeWithFiles(
+        _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
+    ) async throws -> (counts: VerbCounts, files: FileRemovals) {
         var counts = VerbCounts()
         var files = FileRemovals()
-        try await forEachStep(of: filter, for: principal) { ids in
-            let step = try await removeWithFiles(ids, for: principal)
+        try await forEachStep(of: filter, for: principal, in: span) { ids in
+            let step = try await removeWithFiles(ids, for: principal, recording: record)
             counts.add(step.outcome)
             files.add(step.files)
+            guard step.goesOn else { throw FilterStep.Stopped() }
         }
         return (counts, files)
     }

@@ -77,6 +77,13 @@ public struct VerbCounts: Hashable, Sendable {
         refusals.append(Refusal(id: id, reason: failure.data?.reason ?? "", message: failure.message))
     }
 
+    mutating func add(_ other: VerbCounts) {
+        changed += other.changed
+        unchanged += other.unchanged
+        refused += other.refused
+        refusals += other.refusals.prefix(max(0, Self.largestReport - refusals.count))
+    }
+
     mutating func add(_ step: VerbOutcome) {
         changed += step.changed.count
         unchanged += step.unchanged.count
@@ -100,27 +107,42 @@ extension TaskCommands {
     /// Cancelled tasks are retried only if the filter contains their state: a group that is retried does not bring its
     /// cancelled tasks back.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+        try await apply(verb, to: filter, for: principal, in: nil, recording: nil)
+    }
+
+    /// As above, for the tasks of a span; see `StepRecorder`.
+    func apply(
+        _ verb: TaskVerb, to filter: TaskQuery, for principal: Principal, in span: TaskSpan?,
+        recording record: StepRecorder?
+    ) async throws -> VerbCounts {
         var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
         // The filter has to find running tasks as running ones.
         await scheduler.commitAllStarts()
         var counts = VerbCounts()
         var size = StepSize(largest: StoreTransaction.largestStepAlike)
-        try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { ids in
+        try await forEachStep(
+            of: filter, for: principal, in: span, atMost: StoreTransaction.largestStepAlike
+        ) { ids in
             var rest = ids[...]
             while !rest.isEmpty {
                 let (ids, now) = (rest.prefix(size.count), clock())
-                let (step, duration) = try await translatingStoreErrors {
+                let (step, goesOn, duration) = try await translatingStoreErrors {
                     try await store.write(.rows(ids.count)) { tx in
                         let begunAt = Clocks.monotonic()
                         let step = try tx.apply(
                             verb, to: ids, for: principal, atMost: StoreTransaction.largestStep, at: now)
-                        return (step, begunAt.duration(to: Clocks.monotonic()))
+                        var goesOn = true
+                        if let record, let reached = ids.prefix(step.count).last {
+                            goesOn = try record(tx, FilterStep(reached: reached, step.outcome, at: now))
+                        }
+                        return (step, goesOn, begunAt.duration(to: Clocks.monotonic()))
                     }
                 }
                 size.record(step.count, took: duration)
                 await scheduler.perform(step.effects)
                 counts.add(step.outcome)
+                guard goesOn else { throw FilterStep.Stopped() }
                 rest = rest.dropFirst(step.count)
             }
         }
@@ -175,13 +197,17 @@ extension TaskCommands {
 
 extension ManagerPart {
     /// Passes on the ids of the matching tasks that exist at the call and that the caller may touch, step by step.
+    ///
+    /// - Parameter span: the tasks that are meant; nil is all that exist at the call.
     func forEachStep(
-        of filter: TaskQuery, for principal: Principal, atMost limit: Int = StoreTransaction.largestStep,
-        isolation: isolated (any Actor)? = #isolation, _ body: ([TaskID]) async throws -> Void
+        of filter: TaskQuery, for principal: Principal, in span: TaskSpan? = nil,
+        atMost limit: Int = StoreTransaction.largestStep, isolation: isolated (any Actor)? = #isolation,
+        _ body: ([TaskID]) async throws -> Void
     ) async throws {
         let filter = filter.restricted(to: principal)
-        guard let last = try await store.read({ try $0.maxTaskID() }) else { return }
-        var after: TaskID?
+        let newest: TaskID? = if let span { span.last } else { try await store.read { try $0.maxTaskID() } }
+        guard let last = newest else { return }
+        var after = span?.after
         while true {
             let page = try await store.read { [after] in
                 try $0.idPage(matching: filter, after: after, upTo: last, limit: limit)

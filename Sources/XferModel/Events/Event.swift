@@ -42,6 +42,8 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
     case batchCompleted = "batch.completed"
+    case operationProgress = "operation.progress"
+    case operationEnded = "operation.ended"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case networkChanged = "network.changed"
@@ -98,6 +100,13 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskNotModified
     /// The last member of a batch has ended; reported once per batch. `skipped` of the `finished` ones failed.
     case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
+    /// How far a background operation has come; at most once a second.
+    case operationProgress(
+        operation: OperationID, verb: OperationVerb, changed: Int64, unchanged: Int64, reached: TaskID, last: TaskID)
+    /// A background operation has ended in this state.
+    case operationEnded(
+        operation: OperationID, verb: OperationVerb, state: OperationState, changed: Int64, unchanged: Int64,
+        refused: Int64, error: String?)
     /// No task is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -137,6 +146,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskRefreshed: .taskRefreshed
         case .taskNotModified: .taskNotModified
         case .batchCompleted: .batchCompleted
+        case .operationProgress: .operationProgress
+        case .operationEnded: .operationEnded
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .networkChanged: .networkChanged

@@ -101,15 +101,19 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
     /// replaced. Like `update` if no digest is demanded.
     case verify
+    /// Takes the existing file for the beginning of the download, as another program left it: the file is kept if it has
+    /// the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its bytes, or
+    /// that has the demanded digest; any other new file gets a number, as with `rename`.
+    case `continue`
 
     /// True if an existing file with the name is replaced.
     public var replaces: Bool {
         switch self {
-        case .overwrite, .update, .verify: true
+        case .overwrite, .update, .verify, .continue: true
         case .rename, .skip, .fail: false
         }
     }
 
     /// True if the existing file is compared before the request, so that its name must not depend on the answer.
-    public var compares: Bool { self == .update || self == .verify }
+    public var compares: Bool { [.update, .verify, .continue].contains(self) }
 }

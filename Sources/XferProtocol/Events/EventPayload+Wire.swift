@@ -104,6 +104,23 @@ extension EventPayload: EventContent {
             event.required("total", total, "Members it was added with.")
             event.required("finished", finished, "Members that have ended: all of them.")
             event.required("skipped", skipped, "Number of those that failed.")
+        case .operationProgress(let operation, let verb, let changed, let unchanged, let reached, let last):
+            event.summary("Progress of a background operation; at most once a second.")
+            event.required("operation", operation, "The operation.")
+            event.required("verb", verb, "What it does.")
+            event.required("changed_count", changed, "Tasks that changed so far.")
+            event.required("unchanged_count", unchanged, "Tasks that did not.")
+            event.required("reached", reached, "Tasks with ids up to this one are done.")
+            event.required("last", last, "The newest task at the call, with which it ends.")
+        case .operationEnded(let operation, let verb, let state, let changed, let unchanged, let refused, let error):
+            event.summary("A background operation has ended; operation.get gives its result.")
+            event.required("operation", operation, "The operation.")
+            event.required("verb", verb, "What it did.")
+            event.required("state", state, "completed, failed or cancelled.")
+            event.required("changed_count", changed, "Tasks that changed.")
+            event.required("unchanged_count", unchanged, "Tasks that did not.")
+            event.required("refused_count", refused, "Tasks for which the verb failed.")
+            event.optional("error", error, "Why it failed, in English.")
         case .queueIdle(let completed, let failed):
             event.summary("No task is queued, waiting for a time, or running.")
             event.required("completed", completed, "Tasks that are completed.")
@@ -179,6 +196,13 @@ extension EventPayload: EventContent {
         case .taskSuperseded: .taskSuperseded(by: TaskID(1))
         case .taskRemoved: .taskRemoved
         case .batchCompleted: .batchCompleted(batch: BatchID(1), total: 0, finished: 0, skipped: 0)
+        case .operationProgress:
+            .operationProgress(
+                operation: OperationID(1), verb: .pause, changed: 0, unchanged: 0, reached: TaskID(1), last: TaskID(2))
+        case .operationEnded:
+            .operationEnded(
+                operation: OperationID(1), verb: .pause, state: .completed, changed: 0, unchanged: 0, refused: 0,
+                error: nil)
         case .queueIdle: .queueIdle(completed: 0, failed: 0)
         case .activityChanged: .activityChanged(active: true)
         case .networkChanged: .networkChanged(state: .unknown)

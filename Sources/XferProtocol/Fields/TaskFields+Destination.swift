@@ -8,8 +8,9 @@ extension TaskFields {
         ChoiceField(
             "on_conflict", \.onConflict,
             task:
-                "Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if newer), or verify "
-                + "(fetch unless the file has the checksum); default rename.",
+                "Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if newer), "
+                + "verify (fetch unless the file has the checksum), or continue (fetch the rest of what another program "
+                + "left); default rename.",
             record: "Action if the name is taken.",
             change: .stopped("Action if the name is taken; only while not running."), isOfDownloads: true),
         ChoiceField(

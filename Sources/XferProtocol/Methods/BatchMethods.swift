@@ -3,7 +3,7 @@ public import XferModel
 
 /// The methods of `batch.*`, in the order of the document.
 enum BatchMethods {
-    static let all: [any RPCMethod.Type] = [BatchAdd.self, BatchGet.self]
+    static let all: [any RPCMethod.Type] = [BatchAdd.self, BatchGet.self, BatchList.self]
 }
 
 /// `batch.add`: many URLs in one transaction, as a group with its own concurrency.
@@ -178,5 +178,77 @@ public enum BatchGet: RPCMethod {
 
         public static let summary = "Present state of the batch."
         public static let wireFields: WireFields<Self> = [.required("batch", \.batch, "Present state of the batch.")]
+    }
+}
+
+/// `batch.list`: the batches that are known.
+public enum BatchList: RPCMethod {
+    public static let name = "batch.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "Batches, the newest first, page by page: the caller's own, or every user's for an operator. A batch is known "
+        + "while members are, and after that as long as finished tasks are kept."
+    public static let examples = [
+        MethodExample(
+            "one batch", params: [:],
+            result: [
+                "batches": [
+                    [
+                        "id": 4, "owner": 1000, "group": "batch-4", "total": 5, "finished": 2, "skipped": 0,
+                        "counts": [
+                            "queued": 0, "waiting": 0, "running": 3, "paused": 0, "staged": 0, "completed": 2,
+                            "failed": 0, "cancelled": 0,
+                        ],
+                        "created_at": "2026-01-02T03:04:05.678Z", "completed_at": nil,
+                    ]
+                ], "next_cursor": nil,
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "The length of a page, and the place to continue."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("limit", \.limit, "Most batches in one answer.", .range(1...1000)),
+            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+        ]
+
+        /// The last batch of the page before; nil for the first page.
+        ///
+        /// - Throws: `WireError` if the cursor is none of this list's.
+        public func before() throws(WireError) -> BatchID? {
+            guard let cursor else { return nil }
+            guard cursor.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(cursor, radix: 10) else {
+                throw WireError(.invalidValue, at: "cursor", expected: "next_cursor of an answer")
+            }
+            return BatchID(id)
+        }
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var batches: [BatchRecord] = []
+        public var nextCursor: String?
+
+        public init() {}
+
+        /// - Parameters:
+        ///   - found: the batches behind the cursor, one more than the page has if there is another page.
+        ///   - limit: the length of a page.
+        public init(_ found: [BatchRecord], limit: Int) {
+            batches = Array(found.prefix(limit))
+            nextCursor = found.count > limit ? batches.last.map { "\($0.id)" } : nil
+        }
+
+        public static let summary = "One page of the batches."
+        public static let wireFields: WireFields<Self> = [
+            .required("batches", \.batches, "The batches."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+        ]
     }
 }

@@ -124,8 +124,9 @@ public enum MethodRegistry {
     public static let documented: [any RPCMethod.Type] = all + fleet
 
     private static let namespaces = [
-        TaskMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all, CacheMethods.all,
-        FailedURLMethods.all, PolicyMethods.all, ProfileMethods.all, HookMethods.all, WebhookMethods.all,
+        TaskMethods.all, OperationMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all,
+        CacheMethods.all, FailedURLMethods.all, PolicyMethods.all, ProfileMethods.all, HookMethods.all,
+        WebhookMethods.all,
         StrictTransportMethods.all, EventMethods.all, NetworkMethods.all, TokenMethods.all, LeaseMethods.all,
         DaemonMethods.all,
     ]

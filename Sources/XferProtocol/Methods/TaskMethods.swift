@@ -32,6 +32,7 @@ public enum TaskGet: RPCMethod {
     public struct Params: WireInput, WireParams, Hashable {
         public var id = TaskID(0)
         public var fields: TaskColumns?
+        public var secrets: Bool?
 
         public init() {}
 
@@ -44,6 +45,10 @@ public enum TaskGet: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .optional("fields", \.fields, "Fields to give; default all."),
+            .optional(
+                "secrets", \.secrets,
+                "Give url, urls and headers with their secrets: to the task's owner alone, over the Unix socket. Logins "
+                    + "stay masked."),
         ]
     }
 

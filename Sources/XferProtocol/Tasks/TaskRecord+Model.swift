@@ -35,6 +35,13 @@ extension TaskRecord {
         warning = task.warning
     }
 
+    /// Gives the URLs and header fields that the record has with their secrets.
+    public mutating func reveal(_ specification: TaskSpecification) {
+        if url != nil { url = specification.request.url.string }
+        if urls != nil { urls = specification.sources.map(\.string) }
+        if headers != nil { headers = HeaderList(specification.request.headers) }
+    }
+
     private mutating func show(_ specification: TaskSpecification) {
         kind = OpenEnum(specification.kind)
         if !specification.mirrors.isEmpty { urls = specification.sources.map { Redaction.url($0.string) } }

@@ -19,6 +19,8 @@ extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}
 extension NetworkState: WireEnum {}
 extension EventType: WireEnum {}
+extension OperationVerb: WireEnum {}
+extension OperationState: WireEnum {}
 
 /// A priority is stored as a number so that it sorts, and written as a name.
 extension Priority: WireEnum {

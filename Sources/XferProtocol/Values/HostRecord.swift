@@ -48,6 +48,8 @@ public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case refused
     /// A larger window made nothing faster.
     case noGain = "no_gain"
+    /// Hosts behind its address use the connections that they share with it.
+    case sharedAddress = "shared_address"
     /// The host does not answer.
     case silent
 }

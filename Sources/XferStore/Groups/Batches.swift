@@ -2,6 +2,17 @@ public import XferModel
 
 /// Batches: a row each, and the number of members by state.
 extension StoreReader {
+    /// Batches that were added before `before`, the newest first; `owner` nil means all owners.
+    public func batches(owner: Owner? = nil, before: BatchID? = nil, limit: Int) throws(StoreError) -> [Batch] {
+        let ids = try connection.all(
+            "SELECT id FROM batch WHERE id < ?1 AND (?2 IS NULL OR owner = ?2) ORDER BY id DESC LIMIT ?3",
+            .integer(before?.rawValue ?? .max), Value(owner.map { Int64($0.rawValue) }), Value(limit)
+        ) { BatchID($0.integer(0)) }
+        var batches: [Batch] = []
+        for id in ids { if let batch = try batch(id) { batches.append(batch) } }
+        return batches
+    }
+
     /// A batch with the counts of its members.
     public func batch(_ id: BatchID) throws(StoreError) -> Batch? {
         try settleBatches()

@@ -51,7 +51,8 @@ enum Recovery {
         "published_file": "task_id", "brief_intent": "task_id", "transfer_version": "transfer_id", "pending_hook": "id",
         "queue_group": "id",
         "batch": "id", "transfer_source": "id", "abandoned_upload": "id", "task_crash": "task_id",
-        "webhook_delivery": "id", "token": "id", "failed_url": "id", "cache_entry": "id", "cache_source": "id",
+        "webhook_delivery": "id", "token": "id", "operation": "id", "failed_url": "id",
+        "cache_entry": "id", "cache_source": "id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "secure_host", "profile", "queue_group", "batch", "cookie", "transfer",
@@ -61,7 +62,7 @@ enum Recovery {
         "published_file", "brief_intent", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target",
         "task_crash",
         "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
-        "event",
+        "operation", "event",
     ]
     /// Their rows are found by digests with the key of the database, and are worthless without it.
     private static let keyedTables = ["failed_url", "cache_entry", "cache_source"]

@@ -23,9 +23,13 @@ extension TaskStore {
 
     /// Replaces the database by a backup. Nothing is deleted: the present database is set aside. It must not be open.
     ///
-    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and
-    /// all of its sequences continue far beyond those of the backup and of the database that is replaced. Tokens are
-    /// revoked: one that was revoked after the backup would be valid again.
+    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and all
+    /// of its sequences continue beyond those of the backup and of the database that is replaced: see
+    /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
+    ///
+    /// If the replaced database is not the one of the backup, this may be another machine: the identities of directories
+    /// and partial files there are invalid here. Directories are admitted again, and partial files are recognised by
+    /// length and modification time, which a copy has, too.
     ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
@@ -36,7 +40,7 @@ extension TaskStore {
             guard case .ours = try DatabaseFile.inspect(copy) else { throw .foreignFile(path: copy) }
             // Migrates a backup of an older version.
             try TaskStore.open(StoreConfiguration(path: copy)).close()
-            var report = try Restoring.renew(copy, beyond: Restoring.sequences(of: path), at: now)
+            var report = try Restoring.renew(copy, beyond: Restoring.replaced(at: path), at: now)
             if access(path, F_OK) == 0 {
                 let name = try Recovery.freeName(path, now, word: "replaced")
                 try Recovery.setAside(path, as: name)
@@ -51,21 +55,58 @@ extension TaskStore {
     }
 }
 
-private enum Restoring {
-    /// The count of numbers that are left out after the highest known one, because clients may have seen them.
+/// Rules for the numbers at which a restored database continues, so that no number that a client may know gets a second
+/// meaning.
+enum RestoredNumbers {
+    /// The count of numbers that are left out in a table whose numbers users do not read.
     static let gap: Int64 = 1_000_000_000
+    /// The count of numbers that are left out if the replaced database contains the last one.
+    static let leastGap: Int64 = 1000
+    /// The tables whose numbers users read and type: they have few digits.
+    private static let shown: Set<String> = ["task", "batch"]
 
-    /// The last numbers of the database's sequences, by table; empty if there is no readable database.
-    static func sequences(of path: String) -> [String: Int64] {
-        guard access(path, F_OK) == 0 else { return [:] }
+    /// The number after which a table continues.
+    ///
+    /// The replaced database contains the ids that were given after the backup. Without it, or if it is another one, the
+    /// bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that knows a
+    /// later one sees that the store's id has changed.
+    ///
+    /// - Parameters:
+    ///   - own: the table's last number in the backup.
+    ///   - replaced: its last number in the replaced database; nil if there is none.
+    ///   - isSameStore: true if the backup is one of the replaced database.
+    static func last(in table: String, own: Int64, replaced: Int64?, isSameStore: Bool) -> Int64 {
+        let known = max(0, own, replaced ?? 0)
+        guard shown.contains(table) else { return known.addingSaturated(gap) }
+        let isKnown = isSameStore && replaced.map { $0 >= own } ?? false
+        return known.addingSaturated(isKnown ? leastGap : min(gap, max(100 * leastGap, known)))
+    }
+}
+
+private enum Restoring {
+    /// The known facts about the database that is replaced.
+    struct Replaced {
+        /// The store's id; nil if it cannot be read.
+        var storeID: String?
+        /// The last numbers of its sequences, by table.
+        var sequences: [String: Int64] = [:]
+    }
+
+    /// Reads the facts about the database at a path; none if there is no readable one.
+    static func replaced(at path: String) -> Replaced {
+        guard access(path, F_OK) == 0 else { return Replaced() }
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             // The file is set aside as it is.
             if !db.configuration.readonly { xfer_sqlite_keep_log_at_close(db.sqliteConnection, 1) }
         }
-        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return [:] }
+        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return Replaced() }
         defer { try? queue.close() }
-        return (try? queue.inDatabase { try sequences($0) }) ?? [:]
+        return
+            (try? queue.inDatabase { db in
+                Replaced(
+                    storeID: try String.fetchOne(db, sql: "SELECT id FROM store"), sequences: try sequences(db))
+            }) ?? Replaced()
     }
 
     private static func sequences(_ db: Database) throws -> [String: Int64] {
@@ -76,21 +117,36 @@ private enum Restoring {
         }
     }
 
+    /// Removes the numbers of devices and inodes of directories and partial files.
+    private static func forgetIdentities(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE task SET directory_device = NULL, directory_inode = NULL WHERE directory_inode IS NOT NULL;
+                UPDATE transfer SET device = 0, inode = 0;
+                UPDATE transfer SET part_device = 0, part_inode = 0, part_born_at = NULL, part_generation = NULL
+                    WHERE part_inode IS NOT NULL;
+                """)
+    }
+
     /// Gives the database a new identity, on a connection of its own.
     static func renew(
-        _ path: String, beyond others: [String: Int64], at now: Timestamp
+        _ path: String, beyond replaced: Replaced, at now: Timestamp
     ) throws(StoreError) -> RestoreReport {
         var report = RestoreReport()
         do {
             let queue = try DatabaseQueue(path: path)
             try queue.inTransaction(.immediate) { db in
+                let formerID = try String.fetchOne(db, sql: "SELECT id FROM store")
                 try db.execute(sql: "UPDATE store SET id = lower(hex(randomblob(16)))")
+                let isSameStore = formerID != nil && formerID == replaced.storeID
+                if !isSameStore { try forgetIdentities(db) }
                 let own = try sequences(db)
                 let tables = try String.fetchAll(
                     db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'")
                 for table in tables {
-                    let last = max(0, own[table] ?? 0, others[table] ?? 0)
-                    let next = last.addingSaturated(gap)
+                    let next = RestoredNumbers.last(
+                        in: table, own: own[table] ?? 0, replaced: replaced.sequences[table],
+                        isSameStore: isSameStore)
                     try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [table])
                     try db.execute(
                         sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", arguments: [table, next])

@@ -78,6 +78,9 @@ enum RowCheck {
         Reading(table: "ended_target", key: "target_id", columns: "target_id, outcome") { row throws(StoreError) in
             _ = try row.word(TaskState.self, 1, table: "ended_target", id: row.integer(0), name: "outcome")
         },
+        Reading(table: "operation", key: "id", columns: StoreReader.operationColumns) { row throws(StoreError) in
+            _ = try BulkOperation(row)
+        },
         Reading(table: "failed_url", key: "id", columns: "id, url, method, owner, task_id, error, failed_at") {
             row throws(StoreError) in _ = try FailedURL(row)
         },

@@ -16,6 +16,8 @@ struct AccessObjects {
     let batch: Int64
     let cacheEntry: Int64
     let failedURL: Int64
+    /// Ended.
+    let operation: Int64
     /// Paused, with a profile that has a secret, as the operator's.
     let guestTask: Int64
     /// Beneath the operator's root.
@@ -49,6 +51,14 @@ struct AccessObjects {
         cacheEntry = try #require(entries?.first?["id"]?.integerValue)
         let failed = try await daemon.call("failed_url.list")["entries"]?.arrayValue
         failedURL = try #require(failed?.first?["id"]?.integerValue)
+        // It finds paused tasks, which cannot be retried.
+        let begun = try await daemon.call(
+            "task.retry", ["filter": ["label": .string(Self.mark)], "background": true])
+        let operation = try #require(begun["operation"]?.integerValue)
+        try await eventually("the operation has ended") {
+            try await daemon.call("operation.get", ["id": .integer(operation)])["operation"]?["ended_at"] != nil
+        }
+        self.operation = operation
         guestTask = try await guest.add([
             "url": .string(server.url("/guest")), "profile": "secret", "paused": true, "dir": .string(guest.root),
         ])
@@ -60,6 +70,7 @@ struct AccessObjects {
         for id in [task, data] { all.append(try await daemon.call("task.get", ["id": .integer(id)])) }
         for (method, params) in [
             ("batch.get", ["id": .integer(batch)]), ("group.get", ["name": "shared"]), ("slot.get", ["slot": "place"]),
+            ("operation.get", ["id": .integer(operation)]),
             ("cache.list", [:]), ("failed_url.list", [:]), ("policy.list", [:]), ("profile.list", [:]),
         ] as [(String, JSONValue)] {
             all.append(try await daemon.call(method, params))

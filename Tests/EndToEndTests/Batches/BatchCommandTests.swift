@@ -184,9 +184,19 @@ import XferTestSupport
             let added = try await daemon.call("batch.add", ["tasks": ["http://127.0.0.1:9/x"]])
             let batch = try #require(added["batch"]?["id"])
             #expect(try await guest.call("batch.get", ["id": batch]).error.contains("no batch"))
+            #expect(try await guest.call("batch.list").result?["batches"] == [])
             let own = try await guest.call(
                 "batch.add", ["tasks": [.string(server.url("/c"))], "options": ["dir": .string(guest.root)]])
             #expect(own.result?["batch"]?["owner"] == .integer(guest.uid), "\(own.error)")
+            // The newest comes first.
+            let first = try await daemon.call("batch.list", ["limit": 1])
+            #expect(first["batches"]?.arrayValue?.map { $0["owner"] } == [.integer(guest.uid)])
+            let cursor = try #require(first["next_cursor"])
+            let second = try await daemon.call("batch.list", ["limit": 1, "cursor": cursor])
+            #expect(second["batches"]?.arrayValue?.map { $0["id"] } == [batch] && second["next_cursor"] == .null)
+            #expect(try await guest.call("batch.list", ["cursor": "x"]).error.contains("next_cursor"))
+            let list = try await daemon.ctl("batch", "list")
+            #expect(list.output.split(separator: "\n").count == 3 && list.output.contains("0 of 1"), "\(list)")
         }
     }
 }

@@ -76,7 +76,9 @@ extension ConsoleBlock.Step {
     /// Whether repeating the command changes nothing.
     var onlyReads: Bool {
         let readers = [
-            "list", "show", "queue", "status", "hook", "cache list", "group show", "batch show", "slot show", "events",
+            "list", "show", "queue", "status", "hook", "cache list", "group show", "batch list", "batch show",
+            "slot show",
+            "events",
             "network", "rpc queue.stats", "webhook list",
         ]
         return readers.contains { command.hasPrefix("xferctl \($0)") } || command == "xferctl cache"

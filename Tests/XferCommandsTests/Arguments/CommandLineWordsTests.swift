@@ -88,7 +88,7 @@ import XferTestSupport
         let words = [
             "unpause", "restart", "delete", "clean", "logs", "journal", "get", "put", "stash", "kill", "ps", "top",
             "edit", "prio", "switch", "parallel", "throttle", "quit", "check", "config", "errors",
-            "login", "url", "unlimit", "tail", "export", "import", "dump",
+            "login", "url", "unlimit", "tail", "import", "dump",
         ]
         let tree = try CommandTree.ofThisProgram()
         for word in words {

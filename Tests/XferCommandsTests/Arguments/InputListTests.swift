@@ -120,13 +120,13 @@ import XferTestSupport
 
     @Test func aNameBelowTheCommandLinesDirectoryAndTheConflictPoliciesAreTakenOver() async throws {
         let (tasks, result, directory) = try await add(
-            "http://a/1\n out=n\n auto-file-renaming=false\nhttp://a/2\n conditional-get=true\n http-proxy=p\n https-proxy=q\n",
+            "http://a/1\n out=n\n auto-file-renaming=false\nhttp://a/2\n conditional-get=true\n http-proxy=p\n https-proxy=q\nhttp://a/3\n continue=true\n",
             ["-d", "down"])
         #expect(result.exit == .code(0), "\(result)")
-        #expect(tasks.map { $0["dir"] } == [.string("\(directory)/down"), .string("\(directory)/down")])
-        #expect(tasks.map { $0["output"] } == ["n", nil])
-        #expect(tasks.map { $0["on_conflict"] } == ["fail", "update"])
-        #expect(tasks.map { $0["proxy"] } == [nil, "http://p"])
+        #expect(tasks.map { $0["dir"] } == Array(repeating: .string("\(directory)/down"), count: 3))
+        #expect(tasks.map { $0["output"] } == ["n", nil, nil])
+        #expect(tasks.map { $0["on_conflict"] } == ["fail", "update", "continue"])
+        #expect(tasks.map { $0["proxy"] } == [nil, "http://p", nil])
     }
 
     @Test func aFileThatIsNoTextIsRefusedInOneLine() async throws {

@@ -56,8 +56,8 @@ struct Aria2CommandLineTests {
         #expect(job.hidesResults && job.showsProgress)
     }
 
-    @Test func aContinuedFileIsVerifiedAndNotNumbered() throws {
-        #expect(try job(["-c", "http://h/a"]).tasks.first?.destination.onConflict == .set(.verify))
+    @Test func aFileIsContinuedUnlessItMayBeOverwritten() throws {
+        #expect(try job(["-c", "http://h/a"]).tasks.first?.destination.onConflict == .set(.continue))
         #expect(try job(["http://h/a"]).tasks.first?.destination.onConflict == .unchanged)
         #expect(
             try job(["-c", "--allow-overwrite=true", "http://h/a"]).tasks.first?.destination.onConflict

@@ -34,7 +34,7 @@ import XferTestSupport
     }
 
     @Test func completionOffersEnumeratedValues() throws {
-        let policies = ["rename", "overwrite", "skip", "fail", "update", "verify"]
+        let policies = ["rename", "overwrite", "skip", "fail", "update", "verify", "continue"]
         #expect(try words(["add", "--on-conflict", ""]) == policies)
         #expect(try words(["add", "--on-conflict=ov"]) == ["--on-conflict=overwrite"])
         #expect(try words(["completions", ""]) == ["bash", "zsh", "fish"])

@@ -15,7 +15,7 @@ import XferTestSupport
         "fleet limit": ["h", "2"], "fleet move": ["1", "--to", "any"], "fleet undrain": ["n"], "group pause": ["g"],
         "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
         "group show": ["g"], "log": ["1"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"],
-        "policy show": ["p"],
+        "operation cancel": ["1"], "operation show": ["1"], "policy show": ["p"],
         "policy test": ["https://h/"], "profile remove": ["p"], "profile set": ["p"], "profile show": ["p"],
         "result": ["1"], "rpc": ["daemon.status"], "set-source": ["1", "http://h/"], "slot cancel": ["s"],
         "slot detach": ["s"], "slot show": ["s"], "token add": ["t", "--scope", "read"], "token revoke": ["t"],

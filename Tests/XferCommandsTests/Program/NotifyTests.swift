@@ -92,6 +92,7 @@ private struct FakeNotifySend {
             switch method {
             case "batch.add": .result(["batch": record, "ids": [1, 2, 3], "errors": []])
             case "batch.get": .result(["batch": record])
+            case "task.list": .result(["tasks": [], "next_cursor": nil])
             default: .result(["subscription": 1, "last_seq": 1])
             }
         }

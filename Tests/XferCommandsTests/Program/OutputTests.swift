@@ -76,6 +76,7 @@ import XferTestSupport
     @Test(
         arguments: [
             (["list"], "task.list", ["tasks": [], "next_cursor": nil], "no tasks"),
+            (["batch", "list"], "batch.list", ["batches": [], "next_cursor": nil], "no batches"),
             (["group"], "group.list", ["groups": [], "next_cursor": nil], "no groups"),
             (["profile"], "profile.list", ["profiles": []], "no profiles"),
             (["policy"], "policy.list", ["policies": []], "no policies"),

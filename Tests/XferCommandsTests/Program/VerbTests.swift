@@ -48,6 +48,15 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         _ = try TaskAdd.Params(strict: params)
     }
 
+    @Test func anAddThatContinuesIsAnAddWithThatConflictPolicy() async throws {
+        let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
+        let result = try await Program.run(["add", "-c", "http://host/f"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(daemon.calls(of: "task.add").first?["on_conflict"] == "continue")
+        let both = try await Program.run(["add", "-c", "--on-conflict", "skip", "http://host/f"], daemon: daemon)
+        #expect(both.exit == .code(2) && both.errors.contains("exclude each other"), "\(both)")
+    }
+
     @Test func addWithoutDirectoryAndOutputUsesTheDaemonsDirectory() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         _ = try await Program.run(["add", "http://host/f"], daemon: daemon)

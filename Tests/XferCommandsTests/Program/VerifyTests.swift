@@ -1,3 +1,4 @@
+import StrictJSON
 import Testing
 import XferModel
 import XferProtocol
@@ -38,5 +39,32 @@ import XferTestSupport
         #expect(FileVerdict.digest(path, .md5).hex == "900150983cd24fb0d6963f7d28e17f72")
         #expect(FileVerdict.digest(directory.file("none"), .sha1).hex == nil)
         #expect(FileVerdict.digest(directory.file("none"), .sha1).problem == "No such file or directory")
+    }
+
+    /// A task without a checksum published the file again later, and another file is unknown.
+    @Test func aFileIsVerifiedByTheLastTaskThatDemandedADigestOfIt() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("abc")
+        try FileTree.write("abc", to: path)
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        let demanding: JSONObject = [
+            "id": 7, "state": "completed", "final_path": .string(path), "checksum": .string("sha-256=\(digest)"),
+        ]
+        let daemon = try ScriptedDaemon { method, _ in
+            method == "task.get"
+                ? .result(["task": .object(demanding)])
+                : .result([
+                    "tasks": [
+                        ["id": 9, "state": "completed", "final_path": .string(path)], .object(demanding),
+                        ["id": 6, "state": "completed", "final_path": "/elsewhere", "checksum": "md5=00"],
+                    ]
+                ])
+        }
+        let one = try await Program.run(["verify", "abc"], daemon: daemon, directory: directory.path)
+        #expect(one.exit == .code(0) && one.output == "#7 \(path): right\n", "\(one)")
+        #expect(daemon.calls(of: "task.get").map { $0["id"] } == [7])
+        let two = try await Program.run(["verify", "abc", "./8"], daemon: daemon, directory: directory.path)
+        #expect(two.exit == .code(3) && two.errors.contains("no completed task published ./8"), "\(two)")
+        #expect(two.output == "#7 \(path): right\n")
     }
 }

@@ -64,6 +64,16 @@ import XferModel
         #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
     }
 
+    @Test(arguments: [
+        (true, "#7 completed: a.iso (already complete, verified: /d/a.iso)"),
+        (false, "#7 completed: a.iso (skipped: /d/a.iso exists)"),
+    ])
+    func aFileThatWasKeptIsSaidToBeVerifiedIfItWas(isVerified: Bool, line: String) {
+        let task = TaskSummary(
+            id: 7, name: "a.iso", state: "completed", finalPath: "/d/a.iso", isSkipped: true, isVerified: isVerified)
+        #expect(text.lines(task) == [line])
+    }
+
     @Test func aFailedTaskShowsReasonMessageAndAdvice() {
         let failure = TaskSummary.Failure(reason: "http_status", message: "the server answered 404 Not Found")
         let task = TaskSummary(id: 7, name: "a.iso", state: "failed", failure: failure)

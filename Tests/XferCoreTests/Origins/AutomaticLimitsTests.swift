@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferCore
 
@@ -18,13 +19,13 @@ import XferModel
         return started
     }
 
-    @Test func anUnknownOriginBeginsWithFourAndGrowsWithItsAnswers() throws {
+    @Test func anUnknownOriginBeginsWithSixAndGrowsWithItsAnswers() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
         for id in 1...1500 { queue.add(id, host: "a") }
         var running = try Self.startAll(&queue, &scheduler).map(\.id)
         #expect(
-            running.count == 4
+            running.count == 6
                 && scheduler.obstacle(to: QueueLane(priority: .normal, host: "a"), groupLimit: nil) == .hostFull)
         var most = 0
         for round in 1...200 {
@@ -57,6 +58,25 @@ import XferModel
             for id in 1...10 { queue.add(id, host: "a") }
             #expect(try Self.startAll(&queue, &scheduler).count == 2)
         }
+    }
+
+    @Test func theHostsOfAnImpoliteProfileMayHaveMoreConnections() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        scheduler.impoliteProfiles = ["fast"]
+        queue.add(1, host: "a", profile: "fast")
+        queue.add(2, host: "b", profile: "other")
+        queue.add(3, host: "c")
+        _ = try Self.startAll(&queue, &scheduler)
+        func most(_ host: String) -> Int? { scheduler.origins[host]?.bounds.connections }
+        #expect(most("a") == 16 && most("b") == 6 && most("c") == 6)
+        // It applies to later starts, too, and until the profile changes.
+        scheduler.origins.setLimits([:])
+        #expect(most("a") == 16)
+        scheduler.impoliteProfiles = ["fast"]
+        #expect(most("a") == 16)
+        scheduler.impoliteProfiles = []
+        #expect(most("a") == 6)
     }
 
     @Test func aPacedHostIsPassedOverUntilItsTime() throws {
@@ -120,6 +140,39 @@ import XferModel
         for id in 2...4 { queue.add(id, host: "good") }
         let order = try Self.startAll(&queue, &scheduler).map(\.host)
         #expect(order == ["good", "good", "good", "dead"])
+    }
+
+    /// Origins that answer, refuse, break and are silent in any order, behind few addresses.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func whateverOriginsDoEveryTaskStarts(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        for id in 1...400 { queue.add(id, host: "h\(Int.random(in: 0..<20, using: &random))") }
+        var running: [(id: TaskID, host: String)] = []
+        var step = 0.0
+        while !queue.isEmpty {
+            step += 0.01
+            scheduler.origins.advance(to: Self.instant(step))
+            let started = try Self.startAll(&queue, &scheduler)
+            running += started
+            try #require(!running.isEmpty, "nothing runs, and nothing starts: \(queue.count) are left")
+            for host in Set(running.map(\.host)) {
+                #expect(scheduler.activeCount(ofHost: host) <= 100)
+            }
+            let (id, _) = running.remove(at: Int.random(in: running.indices, using: &random))
+            let answer = OriginWindow.Answer(
+                http: Bool.random(using: &random) ? .http1 : .http2, latency: .milliseconds(10), bytes: 1000,
+                address: ["192.0.2.1", "192.0.2.2", nil].randomElement(using: &random) ?? nil)
+            let outcomes: [OriginWindow.Outcome] = [
+                .answered(answer), .answered(answer), .refused(requestsWait: false), .refused(requestsWait: true),
+                .broken,
+                .silent, .other,
+            ]
+            scheduler.record(
+                outcomes.randomElement(using: &random) ?? .other, of: TransferID(id.rawValue), at: Self.instant(step))
+            scheduler.onEnd(id)
+        }
     }
 
     // MARK: Small and large

@@ -97,6 +97,33 @@ import XferTestSupport
         #expect(world.window.size <= max(streams, 1) * 2)
     }
 
+    @Test(arguments: [1, 5, 10])
+    func aConnectionWhoseStreamsBecomeFewerIsNotJoinedByOthers(streams: Int) {
+        var world = OriginWorld(seed: 3)
+        world.http = .http2
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size == 100)
+        world.streams = streams
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size <= streams)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func theWindowOvershootsALimitAtMostLogarithmicallyOften(seed: UInt64) {
+        var world = Self.world(seed)
+        world.run(for: 300 * world.roundTrip)
+        // log₂ of the 100 requests that a window may reach.
+        #expect(world.overshoots <= 7, "\(world)")
+    }
+
+    @Test(arguments: [OriginWindow.HTTP.http1, .http2])
+    func fastErrorsWidenTheWindowNotBeyondItsMost(http: OriginWindow.HTTP) {
+        var world = OriginWorld(seed: 9)
+        (world.http, world.bytes, world.roundTrip) = (http, 0, 0.001)
+        world.run(for: 0.5)
+        #expect(world.most <= (http == .http1 ? 6 : 100) && world.refused == 0)
+    }
+
     @Test func aServerThatSlowsDownWhenAskedMoreIsAskedLess() {
         var world = OriginWorld(seed: 5)
         world.http = .http2
@@ -124,17 +151,17 @@ import XferTestSupport
 
     @Test func refusalsOfRequestsThatBeganBeforeShrinkItOnce() {
         var window = OriginWindow(at: Self.start)
-        let tickets = (0..<4).map { _ in window.begin(at: Self.start) }
+        let tickets = (0..<6).map { _ in window.begin(at: Self.start) }
         #expect(window.isFull)
-        for ticket in tickets.dropFirst(2) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
-        #expect(window.size == 2 && window.refusals == 2)
+        for ticket in tickets.dropFirst(4) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
+        #expect(window.size == 3 && window.refusals == 2)
     }
 
     @Test func aRefusalWithoutOthersIsNotTheWindows() {
         var window = OriginWindow(at: Self.start)
         let ticket = window.begin(at: Self.start)
         let isBackOff = window.end(ticket, .refused(requestsWait: false), at: Self.start)
-        #expect(!isBackOff && window.size == 4)
+        #expect(!isBackOff && window.size == 6)
     }
 
     @Test func anOriginThatNeverAnswersShrinksToOneAndRecoversWithAnAnswer() {

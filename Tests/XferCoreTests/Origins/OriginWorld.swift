@@ -21,12 +21,16 @@ struct OriginWorld {
     var comfort = Int.max
     /// Whether the origin says how long to wait.
     var requestsWait = false
+    /// The bytes of each answer; none is an error's.
+    var bytes: Int64 = 20_000
 
     private var random: SplitMix64
     private(set) var window: OriginWindow
     private(set) var time = 0.0
     private(set) var answered = 0
     private(set) var refused = 0
+    /// How often the window shrank because the origin refused a request.
+    private(set) var overshoots = 0
     /// The most requests that were under way at any instant.
     private(set) var most = 0
     /// When the origin's next answer may leave.
@@ -77,7 +81,9 @@ struct OriginWorld {
             }
             if Double.random(in: 0..<1, using: &random) < loss { endsAt += 4 * roundTrip }
         }
-        let connection = UInt16(clamping: streams == .max ? 1 : 1 + served / max(1, streams))
+        // The first connection with a free stream.
+        var connection: UInt16 = 1
+        while underWay.count(where: { $0.connection == connection }) >= streams { connection += 1 }
         let ticket = window.begin(at: Self.instant(time))
         underWay.append(
             Request(
@@ -89,12 +95,14 @@ struct OriginWorld {
         let now = Self.instant(time)
         if request.isRefused {
             refused += 1
+            let before = window.size
             window.end(request.ticket, .refused(requestsWait: requestsWait), at: now)
+            if window.size < before { overshoots += 1 }
         } else {
             answered += 1
             let answer = OriginWindow.Answer(
                 http: http, connection: request.connection, isReused: true,
-                latency: .nanoseconds(Int64(saturating: (request.endsAt - request.beganAt) * 1e9)), bytes: 20_000)
+                latency: .nanoseconds(Int64(saturating: (request.endsAt - request.beganAt) * 1e9)), bytes: bytes)
             window.end(request.ticket, .answered(answer), at: now)
         }
     }

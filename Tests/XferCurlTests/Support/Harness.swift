@@ -19,6 +19,13 @@ final class Harness: Sendable {
 
     init(loops: Int = usualLoops) throws { engine = try TransferEngine(configuration: Self.configuration(loops)) }
 
+    /// Every connection has these losses. One loop, so that connections are used again.
+    init(losses: ConnectionLosses) throws {
+        var configuration = Self.configuration(1)
+        configuration.losses = { _ in losses }
+        engine = try TransferEngine(configuration: configuration)
+    }
+
     /// The engine's deadlines only come when the test moves the clock and lets the loops turn.
     init(clock: ManualClock, loops: Int = usualLoops, keptConnections: Int = 32) throws {
         engine = try TransferEngine(

@@ -25,6 +25,10 @@ private let payloads: [EventPayload] = [
     .taskSuperseded(by: TaskID(4)),
     .taskRemoved, .taskRefreshed, .taskNotModified, .cacheHit(age: 9, fresh: true),
     .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
+    .operationProgress(
+        operation: OperationID(4), verb: .pause, changed: 3, unchanged: 2, reached: TaskID(5), last: TaskID(9)),
+    .operationEnded(
+        operation: OperationID(4), verb: .commit, state: .failed, changed: 3, unchanged: 2, refused: 1, error: "e"),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
     .networkChanged(state: .metered),

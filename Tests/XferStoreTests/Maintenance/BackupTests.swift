@@ -60,13 +60,79 @@ import XferTestSupport
         }
         #expect(seq == report.seq && tokens.isEmpty && settled != nil)
         let added = try await store.write { try $0.add(1) }
-        #expect(added[0].rawValue > (later.map(\.rawValue).max() ?? 0) + 1_000_000)
+        // Ids stay short: the replaced database tells which ones clients can know.
+        #expect(added[0].rawValue == (later.map(\.rawValue).max() ?? 0) + 1001)
         for id in kept { #expect(try await store.read { try $0.task(id) } != nil) }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
         // Nothing is deleted.
         let setAside = try #require(report.setAside)
         try TaskStore.check(at: setAside, thoroughly: true)
+    }
+
+    @Test func withoutTheReplacedDatabaseIdsContinueWhereNoneIsLikelyToBeKnown() async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        let kept = try await store.write { try $0.add(3) }
+        let copy = directory.path + "/copy"
+        _ = try store.backUp(to: copy)
+        try store.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(directory.database + suffix) }
+        _ = try TaskStore.restore(copy, at: directory.database, now: noon)
+        let restored = try directory.open()
+        let added = try await restored.write { try $0.add(1) }
+        #expect(added[0].rawValue == (kept.map(\.rawValue).max() ?? 0) + 100_001)
+        try restored.close()
+    }
+
+    @Test(arguments: [false, true])
+    func whatIdentifiesFilesOfAnotherMachineIsForgotten(isSameStore: Bool) async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        let place = FileIdentity(device: 3, inode: 4)
+        let record = PartRecord(
+            mark: FileMark(identity: FileIdentity(device: 3, inode: 5), bornAt: 6, generation: 7),
+            rest: PartRecord.Rest(length: 8, modifiedAt: 9))
+        let (task, transfer) = try await store.write { tx in
+            var asked = specification("h")
+            asked.destination.directoryIdentity = place
+            let task = try tx.insertTask(asked, state: .paused, at: noon)
+            let partial = PartialLocation(directory: asked.destination.directory, identity: place)
+            let transfer = try tx.insertTransfer(partial: partial, at: noon)
+            var data = ResumeData(segments: [Segment(start: 0, committed: 8)])
+            data.part = record
+            try tx.update(resumeData: data, of: transfer.id)
+            return (task.id, transfer.id)
+        }
+        let copy = directory.path + "/copy"
+        _ = try store.backUp(to: copy)
+        try store.close()
+        if !isSameStore { for suffix in ["", "-wal", "-shm"] { unlink(directory.database + suffix) } }
+        _ = try TaskStore.restore(copy, at: directory.database, now: noon)
+        let restored = try directory.open()
+        let (found, bytes) = try await restored.read { (try $0.task(task), try $0.transfer(transfer)) }
+        #expect(found?.specification.destination.directoryIdentity == (isSameStore ? place : nil))
+        #expect(bytes?.partial.identity == (isSameStore ? place : .unknown))
+        var expected = record
+        if !isSameStore { expected.mark = FileMark(identity: .unknown) }
+        #expect(bytes?.resumeData.part == expected && bytes?.resumeData.committedByteCount == 8)
+        try restored.close()
+    }
+
+    @Test(
+        arguments: [
+            // Backup, replaced database, whether it is the same one, the number after which ids continue.
+            (50, 80, true, 1080), (50, 50, true, 1050), (50, nil, false, 100_050), (50, 80, false, 100_080),
+            // A database with fewer ids than its backup was itself restored from an older one.
+            (50, 40, true, 100_050), (300_000, nil, false, 600_000), (Int64.max, nil, false, .max),
+            (5_000_000_000, nil, false, 6_000_000_000), (0, nil, false, 100_000),
+        ] as [(Int64, Int64?, Bool, Int64)])
+    func idsContinueBeyondThoseThatClientsCanKnow(own: Int64, replaced: Int64?, isSame: Bool, last: Int64) {
+        for table in ["task", "batch"] {
+            #expect(RestoredNumbers.last(in: table, own: own, replaced: replaced, isSameStore: isSame) == last)
+        }
+        let event = RestoredNumbers.last(in: "event", own: own, replaced: replaced, isSameStore: isSame)
+        #expect(event == max(own, replaced ?? 0).addingReportingOverflow(1_000_000_000).partialValue || own == .max)
     }
 
     @Test func aDamagedOrForeignBackupChangesNothing() async throws {

@@ -72,7 +72,14 @@ extension DownloadRun {
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
         control.enter(.publishing)
-        let (name, policy) = (await finalName(in: directory), specification.destination.onConflict)
+        let name = await finalName(in: directory)
+        let continued: ContinuedFile?
+        do {
+            continued = try await continuedFile(named: name, by: isProcessed ? nil : part, in: directory)
+        } catch FileError.cancelled {
+            return .stopped
+        }
+        let policy = continued?.policy ?? specification.destination.onConflict
         if policy.replaces {
             try await ReplacingRules.requireReplaceable(
                 name, in: directory, by: specification, services, settings)
@@ -111,6 +118,7 @@ extension DownloadRun {
                 pendingEvents.append(.taskWarning(warning: warning))
             }
             outcome.finalPath = directory.path(of: intent.finalName)
+            await continued?.removeLeftovers(in: directory, by: specification, services, settings)
             return .completed(size: length)
         case .failed(let error), .uncertain(let error):
             hasIntent = hasIntent || isReported.withLockedValue(\.self)
@@ -130,17 +138,11 @@ extension DownloadRun {
     func finishPublishing(_ ready: ReadyFile?, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
-        let partName = ready?.name ?? transfer.partialName
         hasIntent = true
         // A small file had no name before its final one.
-        let wasUnnamed = ready == nil && transfer.resumeData.segments.isEmpty
-        let found = try await services.pool(in: directory).run {
-            let publisher = Publisher(directory: directory)
-            let found = try publisher.recover(intent, partName: partName)
-            guard found == .lost, wasUnnamed else { return found }
-            return try publisher.recoverUnnamed(intent)
-        }
-        switch found {
+        let hadPart = ready != nil || !transfer.resumeData.segments.isEmpty
+        let partName = hadPart ? ready?.name ?? transfer.partialName : nil
+        switch try await services.recover(intent, partName: partName, in: directory) {
         case .repeat:
             // The name was not given, and the run may fail before it publishes again.
             try await forgetIntent()
@@ -209,8 +211,8 @@ extension DownloadRun {
 extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
-    /// A redirect leads from `latest` to the file's own name. With `update` and `verify` the file to compare has to be
-    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first
+    /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to compare has
+    /// to be known before the request; and with mirrors the name must not depend on which of them answers. There the first
     /// URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.

@@ -72,7 +72,8 @@ actor DownloadRun: TransferSubscriber {
         if let end = try await finishPublishing(ready, in: directory) { return end }
         if let ready, let end = try await resume(with: ready, in: directory) { return end }
         try await requireNameable(in: directory)
-        if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
+        let isNameKnown = specification.destination.name != nil || specification.destination.onConflict == .continue
+        if isNameKnown, let end = try await endAtHead(in: directory) { return end }
 
         while true {
             guard let answer = try await consult(in: directory) else { continue }
@@ -85,7 +86,8 @@ actor DownloadRun: TransferSubscriber {
     private func request(_ answer: CacheAnswer, in directory: DirectoryHandle) async throws -> RunEnd? {
         let comparedName = await finalName(in: directory)
         guard let own = try await conditions(in: directory) else { return .stopped }
-        switch try await body(in: directory, own.isEmpty ? answer.conditions : own) {
+        let adopted = own.isEmpty ? try await adoptedFile(in: directory) : nil
+        switch try await body(in: directory, own.isEmpty ? answer.conditions : own, adopted) {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
@@ -155,11 +157,11 @@ actor DownloadRun: TransferSubscriber {
 
     /// Waits for the body. Progress is that of the shared transfer meanwhile.
     private func body(
-        in directory: DirectoryHandle, _ conditions: [HeaderField]
+        in directory: DirectoryHandle, _ conditions: [HeaderField], _ adopted: AdoptedFile?
     ) async throws -> SharedTransfer.Delivery {
         control.follow(shared.control)
         defer { control.follow(nil) }
-        return await shared.body(for: self, in: directory, conditions)
+        return await shared.body(for: self, in: directory, conditions, adopted)
     }
 
     /// Makes the copy this task's own transfer.
@@ -226,12 +228,12 @@ actor DownloadRun: TransferSubscriber {
 
     // MARK: Existing files
 
-    /// Applies `skip`, `fail` and `verify` as soon as the name is known: before the first byte, or at the head.
+    /// Applies `skip`, `fail`, `verify` and `continue` as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
-        guard [.verify, .skip, .fail].contains(policy) else { return nil }
+        guard [.verify, .continue, .skip, .fail].contains(policy) else { return nil }
         let name = await finalName(in: directory)
-        if policy == .verify { return try await verified(name, in: directory) }
+        if policy.compares { return try await verified(name, in: directory) }
         let choice = try await services.paths.run(in: directory) { _ in
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
@@ -279,8 +281,8 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: status?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update` and `verify`. Empty if it does not have the demanded
-    /// digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
+    /// Validators of the published file, for `on_conflict: update`, `verify` and `continue`. Empty if it does not have the
+    /// demanded digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict.compares else { return [] }
         let name = await finalName(in: directory)
@@ -310,8 +312,11 @@ actor DownloadRun: TransferSubscriber {
             let known = fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
             if !known.isEmpty { return known }
         }
-        // This service does not know the file. Its time is usable only if it is the server's.
-        guard specification.destination.usesRemoteTime else { return [] }
+        // This service does not know the file. Its time is usable only if it is the server's, and says nothing about an
+        // unfinished file.
+        guard specification.destination.usesRemoteTime, specification.destination.onConflict != .continue else {
+            return []
+        }
         return [HeaderField(name: "If-Modified-Since", value: HTTPDate.format(status.modifiedAt))]
     }
 }

@@ -74,9 +74,12 @@ actor SharedTransfer: AttemptMaker {
     /// Waits for the body together with the other members. The partial file is in this member's directory or in that of
     /// an earlier member.
     ///
-    /// - Parameter directory: the member's; nil when the task wants a response and no file.
+    /// - Parameters:
+    ///   - directory: the member's; nil when the task wants a response and no file.
+    ///   - adopted: the file whose bytes the transfer begins with, if it has none.
     func body(
-        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
+        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = [],
+        _ adopted: AdoptedFile? = nil
     ) async -> Delivery {
         var reportedHead = 0
         while true {
@@ -105,7 +108,8 @@ actor SharedTransfer: AttemptMaker {
             started.remove(run.taskID)
             members.insert(
                 TransferMembers.Member(
-                    run: run, maxRates: rates, conditions: conditions, asking: asking, reportedHead: reportedHead))
+                    run: run, maxRates: rates, conditions: conditions, adopted: adopted, asking: asking,
+                    reportedHead: reportedHead))
             Task {
                 await applyRates()
                 await onJoined(run.taskID)
@@ -244,6 +248,7 @@ actor SharedTransfer: AttemptMaker {
             let part = try await openPart(in: directory)
             try await judgeKeptBytes(in: part)
             try await demandDigest(in: part)
+            try await adopt(members.adopted, into: part, in: directory)
             try await kept.makeRoom(for: part, in: directory)
             let fetched = try await fetchWithinReserve(of: part, in: directory)
             if case .whole(let body) = fetched {

@@ -13,6 +13,8 @@ struct TransferMembers {
         /// The conditional header fields: for `on_conflict: update`, which is never shared, or from a kept response's
         /// validators.
         let conditions: [HeaderField]
+        /// The file whose bytes the transfer begins with: for `on_conflict: continue`, which is never shared.
+        let adopted: AdoptedFile?
         let asking: CheckedContinuation<SharedTransfer.Delivery, Never>
         /// The number of the last response head that was reported to this member.
         var reportedHead: Int
@@ -83,6 +85,9 @@ struct TransferMembers {
 
     /// The conditions that all members have. If they differ, the request has none: a whole response suits all of them.
     var conditions: [HeaderField] { SharingRules.common(waiting.values.map(\.conditions)) ?? [] }
+
+    /// The file whose bytes the transfer begins with; nil if there is none.
+    var adopted: AdoptedFile? { waiting.values.lazy.compactMap(\.adopted).first }
 
     /// The types that all members accept. If they differ, each member checks the type itself.
     var acceptedTypes: [String] {

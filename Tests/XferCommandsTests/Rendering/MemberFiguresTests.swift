@@ -4,7 +4,7 @@ import XferProtocol
 
 @testable import XferCommands
 
-@Suite struct BatchFiguresTests {
+@Suite struct MemberFiguresTests {
     private func record(_ state: TaskState, received: Int64, total: Int64?, rate: Int64 = 0) -> TaskRecord {
         var record = TaskRecord()
         (record.id, record.url, record.state) = (TaskID(1), "http://h/f", .known(state))
@@ -15,7 +15,7 @@ import XferProtocol
     }
 
     private func lines(_ records: TaskRecord...) -> [String] {
-        var figures = BatchFigures()
+        var figures = MemberFigures()
         for record in records { figures.add(record) }
         return figures.lines.map { "\($0.name) \($0.text)" }
     }
@@ -27,6 +27,16 @@ import XferProtocol
         let queued = record(.queued, received: 0, total: nil)
         #expect(
             lines(done, running, queued) == ["bytes 2.0 MiB of 4.0 MiB, 1 of unknown length", "rate 1.0 MiB/s"])
+    }
+
+    @Test func aBatchUnderWayIsOneLine() {
+        var batch = BatchRecord()
+        (batch.id, batch.total, batch.finished, batch.skipped) = (BatchID(4), 5, 2, 1)
+        #expect(BatchText.line(batch, nil) == "batch 4: 2 of 5, 1 failed")
+        var figures = MemberFigures()
+        figures.add(record(.running, received: 1 << 20, total: 3 << 20, rate: 1 << 20))
+        #expect(
+            BatchText.line(batch, figures) == "batch 4: 2 of 5, 1 failed, 1.0 MiB of 3.0 MiB, 1.0 MiB/s, 2s left")
     }
 
     @Test func cancelledMembersAndBatchesWithoutBytesShowNothing() {

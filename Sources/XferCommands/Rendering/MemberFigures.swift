@@ -1,8 +1,8 @@
 import XferModel
 import XferProtocol
 
-/// The bytes of a batch's members, its rate, and how long it still takes at that rate.
-struct BatchFigures: Hashable, Sendable {
+/// The bytes of the members of a batch or a group, their rate, and how long they still take at that rate.
+struct MemberFigures: Hashable, Sendable {
     private(set) var received: Int64 = 0
     /// The bytes of the members whose length is known.
     private(set) var total: Int64 = 0
@@ -44,21 +44,39 @@ struct BatchFigures: Hashable, Sendable {
     }
 
     /// The figures of a batch's members; nil if there are too many.
-    static func read(_ batch: BatchRecord, _ daemon: DaemonSession) throws -> BatchFigures? {
+    static func read(of batch: BatchRecord, _ daemon: DaemonSession) throws(CommandFailure) -> MemberFigures? {
         guard batch.total <= mostMembers else { return nil }
-        var figures = BatchFigures()
-        var params = TaskList.Params()
-        params.filter = TaskFilter()
-        params.filter?.group = OneOrMany([batch.group])
-        params.fields = fields
-        let records = try PageOptions.all(largest: TaskPages.largest) { limit, cursor throws(CommandFailure) in
-            params.limit = limit
-            params.cursor = cursor
-            let page = try daemon.call(TaskList.self, params)
-            return PageOptions.Page(raw: page.raw, entries: page.value.tasks, next: page.value.nextCursor)
-        }
+        var filter = TaskFilter()
+        filter.group = OneOrMany([batch.group])
         // Other tasks may have joined the batch's group.
-        for record in records where record.batch == batch.id { figures.add(record) }
+        return try read(filter, daemon) { $0.batch == batch.id }
+    }
+
+    /// The figures of a group's tasks; nil if there are too many.
+    static func read(of group: GroupRecord, _ daemon: DaemonSession) throws(CommandFailure) -> MemberFigures? {
+        let counts = group.counts
+        let ended = [counts.completed, counts.failed, counts.cancelled].reduce(Int64(0)) { $0.addingSaturated($1) }
+        guard counts.unfinished.addingSaturated(ended) <= mostMembers else { return nil }
+        var filter = TaskFilter()
+        filter.group = OneOrMany([group.name])
+        filter.owner = OneOrMany([group.owner])
+        return try read(filter, daemon) { _ in true }
+    }
+
+    private static func read(
+        _ filter: TaskFilter, _ daemon: DaemonSession, _ isMember: (TaskRecord) -> Bool
+    ) throws(CommandFailure) -> MemberFigures {
+        var figures = MemberFigures()
+        var params = TaskList.Params()
+        params.filter = filter
+        params.fields = fields
+        params.limit = TaskPages.largest
+        repeat {
+            let page = try daemon.call(TaskList.self, params).value
+            for record in page.tasks where isMember(record) { figures.add(record) }
+            // A place that does not move ends the list.
+            params.cursor = page.nextCursor == params.cursor ? nil : page.nextCursor
+        } while params.cursor != nil
         return figures
     }
 }

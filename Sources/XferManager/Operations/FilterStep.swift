@@ -1,0 +1,50 @@
+import XferModel
+import XferStore
+
+/// The tasks that a verb over a filter may change.
+struct TaskSpan: Hashable, Sendable {
+    /// The tasks up to this one are done; nil begins with the first.
+    var after: TaskID?
+    var last: TaskID
+}
+
+/// Records a step of a verb over a filter in the step's own transaction, so that it is neither lost nor repeated.
+/// Returns false if the verb is to stop after this step.
+///
+/// It may be called again for the same step, after a rollback.
+typealias StepRecorder = @Sendable (_ tx: StoreTransaction, _ step: FilterStep) throws -> Bool
+
+/// What a step of a verb over a filter came to.
+struct FilterStep: Hashable, Sendable {
+    /// The verb has stopped because its recorder said so.
+    struct Stopped: Error {}
+
+    /// The last task of the step.
+    var reached: TaskID
+    var counts = OperationCounts()
+    var report = OperationReport()
+    var time: Timestamp
+
+    init(reached: TaskID, _ outcome: VerbOutcome, _ files: FileRemovals = FileRemovals(), at time: Timestamp) {
+        self.reached = reached
+        self.time = time
+        counts.changed = Int64(clamping: outcome.changed.count)
+        counts.unchanged = Int64(clamping: outcome.unchanged.count)
+        counts.filesDeleted = Int64(clamping: files.deleted)
+        counts.filesKept = Int64(clamping: files.keptCount)
+        report.kept = files.kept.prefix(OperationReport.largest).map {
+            OperationReport.KeptFile(id: $0.id, path: $0.path, reason: $0.reason)
+        }
+    }
+
+    init(reached: TaskID, _ step: VerbCounts, at time: Timestamp) {
+        self.reached = reached
+        self.time = time
+        counts.changed = Int64(clamping: step.changed)
+        counts.unchanged = Int64(clamping: step.unchanged)
+        counts.refused = Int64(clamping: step.refused)
+        report.refusals = step.refusals.map {
+            OperationReport.Refusal(id: $0.id, reason: $0.reason, message: $0.message)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import XferCore
+import XferFiles
+import XferModel
+
+/// Continues a file that another program has left (`on_conflict: continue`).
+///
+/// Its bytes are copied into the partial file, so that it stays as it is until the new file is published.
+extension DownloadRun {
+    /// The file whose bytes are continued; nil if the task continues none, has bytes already, or has to fetch the whole.
+    ///
+    /// - Throws: `destinationExists` if nothing would show that the bytes are right, and the file has the task's name: its
+    ///   owner decides.
+    func adoptedFile(in directory: DirectoryHandle) async throws -> AdoptedFile? {
+        guard specification.destination.onConflict == .continue, !hasIntent,
+            transfer.resumeData.committedByteCount == 0,
+            // Bytes that were put together were wrong.
+            transfer.sourceUse.suspects.isEmpty
+        else { return nil }
+        let name = await finalName(in: directory)
+        let found = try await services.paths.run(in: directory) { _ in
+            try UnfinishedFile.find(name, in: directory)
+        }
+        guard let found else { return nil }
+        let proof = AdoptionRules.proof(
+            for: specification, modifiedAt: found.facts.modifiedAt, changedAt: found.facts.changedAt)
+        guard let proof else {
+            // A digest that is too weak to join bytes still decides whether the new file replaces the existing one.
+            guard specification.checksum == nil, found.name == name else { return nil }
+            throw TransferError(
+                .destinationExists,
+                "\(found.path) exists and cannot be continued: nothing shows that its \(found.facts.length) bytes are "
+                    + "of the version that the server has; demand a checksum, or allow it with resume: unsafe")
+        }
+        return AdoptionRules.resumeData(complete: found.complete, total: found.total, proof: proof)
+            .map { AdoptedFile(source: found, resumeData: $0) }
+    }
+
+    /// What becomes of the existing file; nil under other policies.
+    ///
+    /// - Parameter file: the finished file; nil if a hook has made it.
+    func continuedFile(named name: String, by file: PartialFile?, in directory: DirectoryHandle) async throws
+        -> ContinuedFile?
+    {
+        guard specification.destination.onConflict == .continue else { return nil }
+        let (specification, control) = (specification, control)
+        return try await services.paths.digests(in: directory).run { () throws(FileError) in
+            try ContinuedFile(
+                named: name, continuedBy: file, for: specification, in: directory,
+                isCancelled: { control.isStopRequested })
+        }
+    }
+}

@@ -1,0 +1,140 @@
+/// Identifies a background operation. Never reused within a database.
+public struct OperationID: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+    public static func < (left: OperationID, right: OperationID) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { String(rawValue) }
+}
+
+/// The verbs that operations can carry out.
+public enum OperationVerb: String, Sendable, Codable, CaseIterable {
+    case pause, resume, cancel, retry, remove, commit
+}
+
+/// The states of an operation.
+public enum OperationState: String, Sendable, Codable, CaseIterable {
+    /// It runs, or waits for an earlier operation of its owner.
+    case running
+    /// It has reached the last task.
+    case completed
+    /// It stopped at an error.
+    case failed
+    /// A caller has stopped it. It ends with the step that is under way.
+    case cancelled
+}
+
+/// A verb over all tasks that a filter selects, which the service carries out step by step. It survives restarts.
+public struct BulkOperation: Hashable, Sendable {
+    public var id: OperationID
+    public var owner: Owner
+    /// Whether it may change other users' tasks.
+    public var isOperator: Bool
+    public var verb: OperationVerb
+    /// Whether `remove` deletes the published files, too.
+    public var deletesFiles: Bool
+    /// The filter as JSON, as the caller gave it.
+    public var filter: String
+    /// The newest task at the call. Later ones are not changed.
+    public var last: TaskID
+    /// The tasks up to this one are done.
+    public var reached: TaskID
+    public var counts: OperationCounts
+    /// Tasks and files for which the verb failed; not more than `OperationReport.largest` of each.
+    public var report: OperationReport
+    public var state: OperationState
+    /// Why it failed, in English; nil unless it did.
+    public var error: String?
+    public var createdAt: Timestamp
+    /// When its progress was last reported as an event; nil before the first time.
+    public var reportedAt: Timestamp?
+    public var endedAt: Timestamp?
+
+    public init(
+        id: OperationID = OperationID(0), owner: Owner, isOperator: Bool, verb: OperationVerb,
+        deletesFiles: Bool = false, filter: String, last: TaskID, reached: TaskID = TaskID(0),
+        counts: OperationCounts = OperationCounts(), report: OperationReport = OperationReport(),
+        state: OperationState = .running, error: String? = nil, createdAt: Timestamp,
+        reportedAt: Timestamp? = nil, endedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.owner = owner
+        self.isOperator = isOperator
+        self.verb = verb
+        self.deletesFiles = deletesFiles
+        self.filter = filter
+        self.last = last
+        self.reached = reached
+        self.counts = counts
+        self.report = report
+        self.state = state
+        self.error = error
+        self.createdAt = createdAt
+        self.reportedAt = reportedAt
+        self.endedAt = endedAt
+    }
+}
+
+/// How many tasks and files an operation has handled.
+public struct OperationCounts: Hashable, Sendable {
+    public var changed: Int64 = 0
+    public var unchanged: Int64 = 0
+    /// Tasks for which the verb failed.
+    public var refused: Int64 = 0
+    public var filesDeleted: Int64 = 0
+    public var filesKept: Int64 = 0
+
+    public init() {}
+
+    /// Adds what a step came to.
+    public mutating func add(_ step: OperationCounts) {
+        changed = changed.addingSaturated(step.changed)
+        unchanged = unchanged.addingSaturated(step.unchanged)
+        refused = refused.addingSaturated(step.refused)
+        filesDeleted = filesDeleted.addingSaturated(step.filesDeleted)
+        filesKept = filesKept.addingSaturated(step.filesKept)
+    }
+}
+
+/// The first tasks and files for which an operation failed, with the reasons.
+public struct OperationReport: Hashable, Sendable, Codable {
+    /// A task for which the verb failed.
+    public struct Refusal: Hashable, Sendable, Codable {
+        public var id: Int64
+        public var reason: String
+        public var message: String
+
+        public init(id: TaskID, reason: String, message: String) {
+            (self.id, self.reason, self.message) = (id.rawValue, reason, message)
+        }
+    }
+
+    /// A file that was not deleted.
+    public struct KeptFile: Hashable, Sendable, Codable {
+        public var id: Int64
+        public var path: String
+        public var reason: String
+
+        public init(id: TaskID, path: String, reason: String) {
+            (self.id, self.path, self.reason) = (id.rawValue, path, reason)
+        }
+    }
+
+    public var refusals: [Refusal] = []
+    public var kept: [KeptFile] = []
+
+    /// The highest number of entries of each list.
+    public static let largest = 100
+
+    public init() {}
+
+    public var isEmpty: Bool { refusals.isEmpty && kept.isEmpty }
+
+    /// Appends the entries of a step as far as there is room.
+    public mutating func add(_ step: OperationReport) {
+        refusals += step.refusals.prefix(max(0, Self.largest - refusals.count))
+        kept += step.kept.prefix(max(0, Self.largest - kept.count))
+    }
+}

@@ -1,0 +1,130 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `operation.*`, in the order of the document.
+enum OperationMethods {
+    static let all: [any RPCMethod.Type] = [OperationGet.self, OperationList.self, OperationCancel.self]
+}
+
+/// `operation.get`: one background operation.
+public enum OperationGet: RPCMethod {
+    public static let name = "operation.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "A background operation, which a verb with background began: how far it has come, or its result. An ended one is "
+        + "kept for seven days, of each user the last 100."
+    public static let errors: [ErrorCode] = [.notFound]
+    public static let examples = [
+        MethodExample(
+            "it goes on", params: ["id": 7],
+            result: [
+                "operation": [
+                    "id": 7, "owner": 1000, "verb": "pause", "filter": ["group": "nightly"], "state": "running",
+                    "changed_count": 41_000, "unchanged_count": 0, "reached": 41_020, "last": 1_000_000,
+                    "created_at": "2026-01-02T03:04:05.678Z",
+                ]
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = OperationID(0)
+
+        public init() {}
+        public init(id: OperationID) { self.id = id }
+
+        public static let summary = "Which operation."
+        public static let wireFields: WireFields<Self> = [.required("id", \.id, "The operation.")]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var operation = OperationRecord()
+
+        public init() {}
+        public init(operation: OperationRecord) { self.operation = operation }
+
+        public static let summary = "One operation."
+        public static let wireFields: WireFields<Self> = [.required("operation", \.operation, "The operation.")]
+    }
+}
+
+/// `operation.list`: the background operations.
+public enum OperationList: RPCMethod {
+    public static let name = "operation.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "Background operations, the newest first: the caller's own, or every user's for an operator, page by page."
+    public static let examples = [
+        MethodExample(
+            "the newest", params: ["limit": 1],
+            result: [
+                "operations": [
+                    [
+                        "id": 7, "owner": 1000, "verb": "remove", "filter": ["state": "completed"],
+                        "state": "completed", "changed_count": 250_000, "unchanged_count": 3, "reached": 400_000,
+                        "last": 400_000, "created_at": "2026-01-02T03:04:05.678Z",
+                        "ended_at": "2026-01-02T03:04:09.876Z",
+                    ]
+                ],
+                "next_cursor": nil,
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "The length of a page, and the place to continue."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("limit", \.limit, "Most operations in one answer.", .range(1...1000)),
+            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var operations: [OperationRecord] = []
+        public var nextCursor: String?
+
+        public init() {}
+
+        public init(operations: [OperationRecord], nextCursor: String?) {
+            self.operations = operations
+            self.nextCursor = nextCursor
+        }
+
+        public static let summary = "One page of operations."
+        public static let wireFields: WireFields<Self> = [
+            .required("operations", \.operations, "The operations."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+        ]
+    }
+}
+
+/// `operation.cancel`: stops a background operation.
+public enum OperationCancel: RPCMethod {
+    public typealias Params = OperationGet.Params
+    public typealias Result = OperationGet.Result
+
+    public static let name = "operation.cancel"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Stops a background operation after the step that is under way; what it has changed stays changed. One that has "
+        + "ended stays as it is."
+    public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "it stops", params: ["id": 7],
+            result: [
+                "operation": [
+                    "id": 7, "owner": 1000, "verb": "pause", "filter": ["all": true], "state": "cancelled",
+                    "changed_count": 41_000, "unchanged_count": 0, "reached": 41_020, "last": 1_000_000,
+                    "created_at": "2026-01-02T03:04:05.678Z",
+                ]
+            ])
+    ]
+}
