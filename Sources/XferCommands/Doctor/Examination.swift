@@ -107,7 +107,7 @@ struct Examination: Sendable {
         }
     }
 
-    /// What the file systems can do that the daemon has used.
+    /// Reports the abilities of the file systems that the daemon has used.
     func fileSystems(_ status: DaemonStatus.Result) -> [Finding] {
         (status.fileSystems ?? []).map { .well("disk", $0.sentence) }
     }

@@ -31,7 +31,7 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
-    /// Whether the task is known to demand a digest, which an existing file had, too, if it was kept.
+    /// True if the task is known to demand a digest. A file that existed and was kept has that digest, too.
     var isVerified = false
     /// A warning about its file; nil if there is none. Not sanitised.
     var warning: String?

@@ -56,10 +56,10 @@ public struct BeatObserver: Hashable, Sendable {
         }
     }
 
-    /// The duration of a node's silence, as a judgement.
+    /// The state of a node according to the time since its last beat.
     public enum Liveness: Hashable, Sendable {
         case live
-        /// No beat for more than two intervals.
+        /// There was no beat for more than two intervals.
         case silent
         case dead
     }

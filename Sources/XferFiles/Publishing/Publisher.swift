@@ -298,8 +298,8 @@ extension Publisher {
         return Traces(isNamed: isNamed, hasPart: hasPart)
     }
 
-    /// True if these facts are of the part. The next publishing checks it again, so an intent of an earlier version will
-    /// do.
+    /// True if these facts are of the part. The next publishing checks it again, so an intent of an earlier version
+    /// will do.
     private func isUnpublished(_ part: FileFacts, _ intent: PublishIntent) -> Bool {
         guard directory.traits.keepsInodeNumbers else { return intent.part.length == part.length }
         return intent.part.mark.isCertain
@@ -308,7 +308,8 @@ extension Publisher {
 
     /// Completes what was begun for a file that has its final name, and makes it durable. Blocks.
     ///
-    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has none.
+    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has
+    ///   none.
     public func finish(_ intent: PublishIntent, partName: String?) throws(FileError) {
         if let partName { try directory.remove(partName) }
         handOver(intent)
@@ -324,11 +325,12 @@ extension Publisher {
         try directory.sync()
     }
 
-    /// True if the final name leads to a file that had no name before, and that was not found by its mark or its digest.
+    /// True if the final name leads to a file that had no name before, and that was not found by its mark or its
+    /// digest.
     ///
-    /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
-    /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched
-    /// again.
+    /// If a file system records neither birth nor generation, inode number, length and modification time are compared.
+    /// That is not enough to delete a file. But if the file is taken for another one, nothing is lost: the bytes are
+    /// fetched again.
     private func isLinked(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName) else { return false }
         return found.identity.inode == intent.part.identity.inode && found.length == intent.part.length

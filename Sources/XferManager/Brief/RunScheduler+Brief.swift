@@ -155,7 +155,8 @@ extension RunScheduler {
         await settle(outcome.unsettled)
     }
 
-    /// Compares what may be published with the intents; while the database cannot be written, later.
+    /// Compares the files that may have been published with their intents. While the database cannot be written, that
+    /// is postponed.
     private func settle(_ ids: [TaskID]) async {
         guard !ids.isEmpty else { return }
         do {

@@ -58,8 +58,8 @@ public actor StagedPublishing: ManagerPart {
         try await commit(filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`. A step is one task, recorded after its commit: one that
-    /// is interrupted in between is counted as unchanged when it is repeated.
+    /// Publishes the staged tasks of a span; see `StepRecorder`. A step is one task, recorded after its commit: one
+    /// that is interrupted in between is counted as unchanged when it is repeated.
     func commit(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
     ) async throws -> VerbCounts {

@@ -85,7 +85,7 @@ extension TaskCommands {
         try await removeWithFiles(filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`.
+    /// Removes the matching tasks of a span with their files; see `StepRecorder`.
     func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {

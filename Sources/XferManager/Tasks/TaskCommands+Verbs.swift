@@ -110,7 +110,7 @@ extension TaskCommands {
         try await apply(verb, to: filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`.
+    /// Applies a verb to the matching tasks of a span; see `StepRecorder`.
     func apply(
         _ verb: TaskVerb, to filter: TaskQuery, for principal: Principal, in span: TaskSpan?,
         recording record: StepRecorder?

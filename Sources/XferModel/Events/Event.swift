@@ -100,7 +100,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskNotModified
     /// The last member of a batch has ended; reported once per batch. `skipped` of the `finished` ones failed.
     case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
-    /// How far a background operation has come; at most once a second.
+    /// The progress of a background operation; at most once a second.
     case operationProgress(
         operation: OperationID, verb: OperationVerb, changed: Int64, unchanged: Int64, reached: TaskID, last: TaskID)
     /// A background operation has ended in this state.

@@ -81,7 +81,7 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
         }
     }
 
-    /// The field that no cookie can have; nil if there is none.
+    /// The field with an invalid value, and the expected form; nil if the cookie is valid.
     public var problem: (field: String, expected: String)? {
         let isHost = domain.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
         guard !domain.isEmpty, domain.utf8.count <= 255, isHost, !domain.hasPrefix(".") else {

@@ -23,13 +23,13 @@ extension TaskStore {
 
     /// Replaces the database by a backup. Nothing is deleted: the present database is set aside. It must not be open.
     ///
-    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and all
-    /// of its sequences continue beyond those of the backup and of the database that is replaced: see
+    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and
+    /// all of its sequences continue beyond those of the backup and of the database that is replaced: see
     /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
     ///
-    /// If the replaced database is not the one of the backup, this may be another machine: the identities of directories
-    /// and partial files there are invalid here. Directories are admitted again, and partial files are recognised by
-    /// length and modification time, which a copy has, too.
+    /// If the replaced database is not the one of the backup, this may be another machine: the identities of
+    /// directories and partial files there are invalid here. Directories are admitted again, and partial files are
+    /// recognised by length and modification time, which a copy has, too.
     ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
@@ -67,9 +67,9 @@ enum RestoredNumbers {
 
     /// The number after which a table continues.
     ///
-    /// The replaced database contains the ids that were given after the backup. Without it, or if it is another one, the
-    /// bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that knows a
-    /// later one sees that the store's id has changed.
+    /// The replaced database contains the ids that were given after the backup. Without it, or if it is another one,
+    /// the bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that
+    /// knows a later one sees that the store's id has changed.
     ///
     /// - Parameters:
     ///   - own: the table's last number in the backup.
