@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// Why an XML-RPC message was refused.
+/// The reason why an XML-RPC message was refused.
 public struct XMLRPCFault: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -2,8 +2,8 @@ import Glibc
 import SystemPackage
 public import XferModel
 
-/// Why an operation on a file failed. `description` is a sentence for people; `transferError` is the error of a task
-/// that fails because of it.
+/// The reason why an operation on a file failed. `description` is a sentence for people; `transferError` is the error
+/// of a task that fails because of it.
 public enum FileError: Error, Hashable, Sendable {
     /// A path that has to start with `/` does not.
     case notAbsolute(path: String)

@@ -3,7 +3,7 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Why the manager refused a call. Each case is one error on the wire.
+/// The reason why the manager refused a call. Each case is one error on the wire.
 public enum ManagerError: Error, Hashable, Sendable {
     /// A field of the request is invalid: `path` is the field, `expected` describes valid values.
     case invalidField(path: String, reason: String, expected: String)

@@ -9,7 +9,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     /// PEM file of the authorities that the server's certificate is checked against; nil takes the system's.
     public var authoritiesFile: String?
 
-    /// Why a URL or a token cannot be used.
+    /// The reason why a URL or a token cannot be used.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case url(String)
         /// Plain HTTP to another machine would show the token to anyone on the way.

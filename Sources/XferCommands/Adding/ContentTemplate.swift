@@ -83,7 +83,7 @@ struct ContentTemplate {
         return options.hasContent || (options.method.map { $0 != .get } ?? false) ? .data : nil
     }
 
-    /// Several of one name are a list.
+    /// The parameters as an object; the values of a repeated name become a list.
     private var parameters: JSONObject {
         var object = JSONObject()
         for pair in options.parameters {

@@ -9,7 +9,7 @@ struct ExportedTask: Hashable, Sendable {
     /// The task's fields that the format cannot carry, as on the wire.
     let lost: [String]
 
-    /// Why a task cannot be an entry.
+    /// The reason why a task cannot be an entry.
     struct Refusal: Error, Hashable, CustomStringConvertible {
         let reason: String
         var description: String { reason }

@@ -42,7 +42,7 @@ struct Notifier {
     /// True if there is a way to notify.
     var isUsable: Bool { program != nil || bell != nil }
 
-    /// Why there is none, and what helps.
+    /// The reason why there is none, and the remedy.
     static let uselessness =
         "there is nothing to notify with: notify-send is not in PATH (Debian has it in libnotify-bin), and output does "
         + "not go to a terminal"

@@ -15,7 +15,7 @@ struct TaskSummary: Hashable, Sendable {
     var phase: String?
     var waitReason: String?
     var waitUntil: Timestamp?
-    /// Why each node of a fleet has declined it. Not sanitised.
+    /// The reason why each node of a fleet has declined it. Not sanitised.
     var waitDetail: String?
     /// The URL whose answer causes the wait.
     var waitURL: String?

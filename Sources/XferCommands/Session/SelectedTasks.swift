@@ -98,7 +98,7 @@ struct SelectedTasks {
     }
 }
 
-/// Why filters select nothing, or nothing that a verb could change.
+/// The reason why filters select nothing, or nothing that a verb could change.
 struct SelectionReason {
     let filters: FilterOptions
     let daemon: DaemonSession

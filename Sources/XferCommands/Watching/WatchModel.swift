@@ -30,7 +30,7 @@ struct WatchModel: Sendable {
     var helpTop = 0
     var prompt: WatchPrompt?
     var message: WatchMessage?
-    /// Why nothing is current; nil while the daemon answers.
+    /// The reason why nothing is current; nil while the daemon answers.
     var notice: String?
 
     // What has been asked for.

@@ -75,7 +75,7 @@ public struct AdmissionRules: Sendable, Hashable {
     }
 }
 
-/// Why something must not be loaded.
+/// The reason why something must not be loaded.
 public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Cause: Hashable, Sendable {
         case deniedHost(HostPattern)

@@ -60,7 +60,7 @@ public enum BodyEndVerdict: Hashable, Sendable {
     case fail(TransferError)
 }
 
-/// Why kept bytes cannot be continued.
+/// The reason why kept bytes cannot be continued.
 public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case etagChanged
     case lastModifiedChanged

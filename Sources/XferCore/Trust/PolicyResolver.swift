@@ -92,7 +92,7 @@ public struct PolicyResolver: Sendable, Hashable {
     }
 }
 
-/// Why no policies could be found for a connection.
+/// The reason why no policies could be found for a connection.
 public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
     case policyMissing(String)
     case policyDoesNotMatch(String, host: String)

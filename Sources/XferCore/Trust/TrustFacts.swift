@@ -33,7 +33,7 @@ public struct TrustFacts: Hashable, Sendable {
     public init() {}
 }
 
-/// Why no valid chain could be built.
+/// The reason why no valid chain could be built.
 public struct ChainFault: Hashable, Sendable {
     /// The code X509_V_ERR_…, see X509_STORE_CTX_get_error(3).
     public var code: Int32

@@ -187,7 +187,7 @@ public struct EngineConfiguration: Sendable {
     }
 }
 
-/// Why the engine cannot run here.
+/// The reason why the engine cannot run here.
 public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
     /// libcurl's TLS backend is not OpenSSL. With another backend the TLS callbacks have another meaning.
     case notOpenSSL(found: String)

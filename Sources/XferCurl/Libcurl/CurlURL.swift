@@ -166,7 +166,7 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-/// Why a text is not a URL that can be fetched.
+/// The reason why a text is not a URL that can be fetched.
 public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case tooLong(limit: Int)

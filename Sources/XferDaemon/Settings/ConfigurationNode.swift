@@ -54,7 +54,7 @@ struct ConfigurationNode: Hashable, Sendable {
     }
 }
 
-/// Why a text is not YAML that the configuration accepts.
+/// The reason why a text is not YAML that the configuration accepts.
 struct ConfigurationSyntaxError: Error, Hashable, CustomStringConvertible {
     let message: String
     let position: ConfigurationPosition?

@@ -123,7 +123,7 @@ public struct InstancePaths: Hashable, Sendable {
     }
 }
 
-/// Why the paths of an instance cannot be determined.
+/// The reason why the paths of an instance cannot be determined.
 public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertible {
     case noHome(uid: UInt32)
     case socketPathTooLong(String)

@@ -22,7 +22,7 @@ struct SettingContext: Hashable, Sendable {
     let home: String
 }
 
-/// Why a value was refused.
+/// The reason why a value was refused.
 struct SettingMismatch: Error, Hashable, CustomStringConvertible {
     /// The part at fault, such as `roots[1]`; empty means the value itself.
     private var path = ""

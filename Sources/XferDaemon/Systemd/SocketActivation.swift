@@ -56,7 +56,7 @@ public enum SocketActivation {
     }
 }
 
-/// Why an inherited descriptor cannot be served.
+/// The reason why an inherited descriptor cannot be served.
 public enum SocketActivationError: Error, Hashable, Sendable, CustomStringConvertible {
     case badCount(String)
     case notOpen(Int32)

@@ -207,7 +207,7 @@ public struct ContentDecoding: Sendable {
     }
 }
 
-/// Why an answer cannot be decoded.
+/// The reason why an answer cannot be decoded.
 public enum ContentDecodingError: Error, Hashable, Sendable {
     /// The input ends before the stream does.
     case truncated(ContentCoding)

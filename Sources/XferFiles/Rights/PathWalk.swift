@@ -25,7 +25,7 @@ struct PathWalk {
     private(set) var missing: [String] = []
     /// The file at the end of the path when that is no directory.
     private(set) var file: (handle: Descriptor, facts: stat, name: String)?
-    /// Why it ended where it did, unless the rest is just missing.
+    /// The reason why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?
 
     /// The highest number of symbolic links on a path, as in the kernel.

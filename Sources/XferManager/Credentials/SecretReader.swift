@@ -93,7 +93,7 @@ public enum SecretSource {
     }
 }
 
-/// Why a secret could not be read. It never contains a part of the secret.
+/// The reason why a secret could not be read. It never contains a part of the secret.
 struct SecretFault: Error, Hashable, CustomStringConvertible {
     let description: String
 

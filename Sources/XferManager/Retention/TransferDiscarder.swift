@@ -276,7 +276,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    /// The names with a prefix and the directory; none and nil if its disk is not mounted, or it was removed.
+    /// Lists the names with a prefix, with the directory's identity. Returns no names and nil if the directory was
+    /// removed, or its disk is not mounted.
     private static func listing(of path: String, _ prefix: String) throws -> ([String], FileIdentity?) {
         do {
             let directory = try DirectoryHandle(ofService: path)

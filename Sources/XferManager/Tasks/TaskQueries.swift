@@ -195,7 +195,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         return try await store.read { try $0.counts() }
     }
 
-    /// Why the database cannot be written; nil while it can.
+    /// The reason why the database cannot be written; nil while it can.
     public var databaseProblem: String? { store.degradation }
 
     /// The reason why the service is degraded, for operators; nil while it is not.

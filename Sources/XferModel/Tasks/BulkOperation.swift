@@ -45,7 +45,7 @@ public struct BulkOperation: Hashable, Sendable {
     /// Tasks and files for which the verb failed; not more than `OperationReport.largest` of each.
     public var report: OperationReport
     public var state: OperationState
-    /// Why it failed, in English; nil unless it did.
+    /// The reason why it failed, in English; nil if it did not.
     public var error: String?
     public var createdAt: Timestamp
     /// The time at which its progress was last reported as an event; nil before the first report.

@@ -28,7 +28,7 @@ public enum TaskPhase: String, Sendable, Codable, CaseIterable {
     case connecting, transferring, verifying, processing, publishing
 }
 
-/// Why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
+/// The reason why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
 public enum WaitReason: String, Sendable, Codable, CaseIterable {
     /// Backing off after a transient failure.
     case retry

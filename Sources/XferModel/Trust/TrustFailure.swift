@@ -1,5 +1,5 @@
-/// Why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key from an
-/// attack.
+/// The reason why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key
+/// from an attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
     /// `pin_mismatch` if only the pins fail, `revocation_unknown` if only the stapled OCSP response fails, else
     /// `trust_rejected`.

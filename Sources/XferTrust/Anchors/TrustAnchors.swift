@@ -71,7 +71,7 @@ public final class TrustAnchors: Sendable {
     }
 }
 
-/// Why the authorities cannot be read.
+/// The reason why the authorities cannot be read.
 public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, detail: String)
 
