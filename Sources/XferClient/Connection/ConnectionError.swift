@@ -46,7 +46,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// True if a daemon that is starting ends it.
+    /// True if the error may pass because a daemon is starting.
     var mayPass: Bool {
         switch self {
         case .noSocket, .notListening: true

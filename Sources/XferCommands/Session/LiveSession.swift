@@ -42,7 +42,7 @@ struct LiveSession {
         case signals(Set<Int32>)
         /// Bytes from a terminal; empty when it hung up.
         case keys([UInt8])
-        /// The answer to a call that was sent is there.
+        /// The answer to a call has arrived.
         case answered(Int64)
         case timeUp
     }

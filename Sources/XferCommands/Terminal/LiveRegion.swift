@@ -73,7 +73,7 @@ struct FullScreen {
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    /// Switches to it, hides the cursor and keeps lines from wrapping.
+    /// Switches to the full screen, hides the cursor and keeps lines from wrapping.
     mutating func enter() {
         drawn = []
         terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J")

@@ -13,7 +13,7 @@ public enum Storability {
     ) -> String? {
         if let refusal = refusal(of: request, sent: fields) { return refusal }
         guard (200...599).contains(head.status), head.status != 206, head.status != 304 else {
-            return "a response \(head.status) is not the whole"
+            return "a response with status \(head.status) does not contain the whole"
         }
         let directives = CacheDirectives(head.fields)
         // §5.2.2.3: a cache that understands the status ignores no-store.

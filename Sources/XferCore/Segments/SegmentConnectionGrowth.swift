@@ -41,7 +41,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
         var former: Former?
         /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
-        /// The middle of the measured time; nil before it.
+        /// The state at the middle of the measurement; nil before that.
         var middle: Start?
         /// The number of times the measurement was prolonged by half, because the rate was rising.
         var extensions = 0

@@ -96,7 +96,7 @@ extension FleetTaskTable {
         return FleetCounts(byState: Dictionary(pairs.filter { $0.1 > 0 }) { $1 })
     }
 
-    /// Figures of the queue. Its counts have no ends: counting those takes time for each.
+    /// Returns figures of the queue. Ended tasks are not counted, since that takes time for each.
     public func queueFigures() async throws(FleetError) -> FleetQueueFigures {
         let counts = try Self.counts(try await calls.run(Self.liveCounts))
         return try await calls.run(

@@ -12,7 +12,7 @@ public struct DatabaseBackup: ManagerPart, Sendable {
     /// A copy that was written.
     public struct Copy: Hashable, Sendable {
         public var size: Int64
-        /// The newest event in it.
+        /// The number of the newest event in the copy.
         public var seq: Int64
     }
 

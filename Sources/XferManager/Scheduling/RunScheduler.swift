@@ -9,7 +9,7 @@ import XferSystem
 protocol RunSchedulerDelegate: AnyObject, Sendable {
     /// Deletes the bytes of these transfers, unless a task still uses them.
     func discard(_ transfers: [TransferID], undoing: Bool)
-    /// Tasks may wait for a network that is there.
+    /// Wakes tasks that wait for a network, because one may be available.
     func wakeWaitingForNetwork()
     func onRunningCount(_ count: Int)
     /// Called when a task has ended or changed its state; retention may have work.

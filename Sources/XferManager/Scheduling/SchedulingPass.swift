@@ -24,7 +24,7 @@ struct SchedulingPass: Sendable {
     /// The decisions to carry out after the commit.
     struct Starts: Sendable {
         var tasks: [Start] = []
-        /// Tasks for brief runs. They are held, and their rows are unchanged.
+        /// Tasks for brief runs. Their starts are uncommitted, and their rows are unchanged.
         var briefs: [BriefStart] = []
         /// Brief runs that others would join: their starts are to be committed.
         var awaited: Set<TaskID> = []

@@ -34,7 +34,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
     /// The highest number of certificates of a sent chain that are kept and shown.
     public static let maxChain = 10
 
-    /// One sentence with all of it.
+    /// The failure as one sentence with all facts.
     public var description: String {
         let shown = chain.isEmpty ? "nothing" : chain.map(\.description).joined(separator: ", ")
         let error = code == 0 ? "" : " (OpenSSL error \(code))"
