@@ -181,7 +181,7 @@ public struct ResumableUpload: UploadMachine {
             return UploadJudgement.failure(head, from: url, now: now)
         }
         if ResumableUploadWire.isComplete(head) == true {
-            return .fail("the server reports an upload as complete of which it has nothing")
+            return .fail("the server reports a complete upload, but has received nothing")
         }
         guard let place = location ?? resumeData?.url else {
             return .fail("the server created an upload without its URL (Location)")

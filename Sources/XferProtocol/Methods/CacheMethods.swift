@@ -35,7 +35,7 @@ public enum CacheStats: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "Responses that are kept."),
             .required("size", \.size, "Bytes of their contents."),
-            .required("max_bytes", \.maxBytes, "Bytes of all contents; over it the least recently used go."),
+            .required("max_bytes", \.maxBytes, "Highest number of bytes of all contents; the least recently used are removed."),
             .required("max_age", \.maxAge, "Seconds since its last use for which a response is kept."),
         ]
     }
