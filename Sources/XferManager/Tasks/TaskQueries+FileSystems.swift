@@ -1,5 +1,5 @@
 import XferFiles
-import XferModel
+public import XferModel
 public import XferProtocol
 
 /// File systems as far as they are known. No call here touches a file system.
