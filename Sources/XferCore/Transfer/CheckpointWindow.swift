@@ -9,13 +9,13 @@ public import XferModel
 /// and committed together.
 public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
-        /// A checkpoint is due when that many bytes are unsaved …
+        /// The number of bytes not yet durable at which a checkpoint is due.
         public var dueBytes: Int64
-        /// The age of the oldest of them at which a checkpoint is due, too, plus up to an eighth.
+        /// The age of the oldest byte not yet durable at which a checkpoint is due, plus up to an eighth.
         public var dueAfter: Duration
-        /// Reading pauses before that many bytes are not yet durable …
+        /// The number of bytes not yet durable before which reading pauses.
         public var pauseBytes: Int64
-        /// The age of the oldest of them at which reading pauses, too.
+        /// The age of the oldest byte not yet durable at which reading pauses.
         public var pauseAfter: Duration
 
         /// The highest number of bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as
