@@ -22,7 +22,7 @@ final class AfterAnswer: Sendable {
     /// The actions that wait for the answer, or nil once the message is answered.
     private let actions = NIOLockedValueBox<[@Sendable () -> Void]?>([])
 
-    /// False when the message is answered already.
+    /// Adds an action for the time after the answer; false if the message is answered already.
     func add(_ action: @escaping @Sendable () -> Void) -> Bool {
         actions.withLockedValue { actions in
             actions?.append(action)
