@@ -17,7 +17,7 @@ public enum AdoptionRules {
     ///
     /// A program that writes a file changes its modification time with each write. A time of whole seconds that is
     /// older than the last change of the file's status was set afterwards, as programs do that copy `Last-Modified`.
-    /// Whether it is that of the source is for the source to say.
+    /// Only the source can show whether that time is its own.
     ///
     /// - Parameters:
     ///   - modifiedAt: the file's modification time, in nanoseconds since 1970.
