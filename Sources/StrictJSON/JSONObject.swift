@@ -59,14 +59,14 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// The keys must be distinct; this is not checked.
+    /// Creates an object. The keys must be distinct; this is not checked.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { append(newKey: key, value) }
     }
 }
 
 extension JSONObject: Hashable {
-    /// Equal when the same keys have equal values, in any order.
+    /// True if the same keys have equal values, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }

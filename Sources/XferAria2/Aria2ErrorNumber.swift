@@ -4,7 +4,7 @@ public import XferModel
 public enum Aria2ErrorNumber {
     public static let success = 0
     public static let unknown = 1
-    /// `aria2c` ended while downloads were unfinished.
+    /// The exit code of `aria2c` when downloads were unfinished.
     public static let unfinished = 7
     public static let badOption = 28
     public static let removed = 31

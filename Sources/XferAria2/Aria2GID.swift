@@ -34,13 +34,13 @@ public struct Aria2GID: Hashable, Sendable, CustomStringConvertible {
         return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 
-    /// Digits of a GID; a shorter text is a prefix.
+    /// The number of digits of a GID; a shorter text is a prefix.
     public static let digits = 16
 
     /// True if `text` is a GID or the beginning of one.
     public static func isPrefix(_ text: String) -> Bool { (1...digits).contains(text.utf8.count) && isHex(text) }
 
-    /// Ids of tasks on the wire end there, see `TaskID`.
+    /// The end of tasks' ids on the wire, see `TaskID`.
     private static let highestTask: UInt64 = 1 << 53
 
     private static func isHex(_ text: String) -> Bool {

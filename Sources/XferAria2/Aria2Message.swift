@@ -3,7 +3,7 @@ public import StrictJSON
 /// One call of a client.
 public enum Aria2Call: Hashable, Sendable {
     case request(id: JSONValue, method: String, params: [JSONValue])
-    /// No call; `id` is null if it could not be read.
+    /// An invalid call; `id` is null if it could not be read.
     case invalid(id: JSONValue, Aria2Fault)
 
     public var id: JSONValue {
@@ -127,7 +127,7 @@ public struct Aria2Slice: Hashable, Sendable {
 
     /// The highest number of downloads in one answer.
     public static let maxCount: Int64 = 1000
-    /// Downloads beyond this position are not listed.
+    /// The last position in the list; downloads beyond it are not listed.
     public static let reach: Int64 = 10_000
 
     /// - Parameters:

@@ -73,7 +73,7 @@ public enum Aria2Option {
         return bytes
     }
 
-    /// Why `changeGlobalOption` refuses an option that is neither ignored nor one of `Global`.
+    /// The reason why `changeGlobalOption` refuses an option that is neither ignored nor one of `Global`.
     public static func globalRefusal(of name: String) -> String {
         let shown = name.prefix(40)
         switch treatment(of: name) {

@@ -71,7 +71,7 @@ public struct Aria2Options: Hashable, Sendable {
         return bytes
     }
 
-    /// aria2 takes strings only; front-ends also send numbers and truth values.
+    /// The values of an option as text. aria2 takes strings only; front-ends also send numbers and truth values.
     private static func texts(_ value: JSONValue, of name: String) throws(Aria2Fault) -> [String] {
         switch value {
         case .string(let text): [text]

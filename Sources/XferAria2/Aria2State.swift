@@ -70,7 +70,7 @@ public enum Aria2Verb: String, Sendable, CaseIterable {
         }
     }
 
-    /// aria2's error if the state does not allow the verb.
+    /// Returns aria2's error for a verb that the state does not allow.
     public func refusal(_ gid: Aria2GID) -> Aria2Fault {
         switch self {
         case .pause: Aria2Fault("GID#\(gid) cannot be paused now")

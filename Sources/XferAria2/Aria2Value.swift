@@ -26,7 +26,7 @@ enum Aria2Value {
         return isBeyond || product > TaskLimits.highestRate ? nil : product
     }
 
-    /// Decimal digits without a sign, within `range`.
+    /// Parses decimal digits without a sign; nil outside `range`.
     static func number(_ text: some StringProtocol, _ range: ClosedRange<Int64>) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(text, radix: 10),
             range.contains(number)

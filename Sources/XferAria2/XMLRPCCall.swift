@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// Why an XML-RPC message was refused.
+/// The reason why an XML-RPC message was refused.
 public struct XMLRPCFault: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
@@ -15,7 +15,7 @@ public struct XMLRPCCall: Hashable, Sendable {
     public let method: String
     public let params: [JSONValue]
 
-    /// Deepest nesting of arrays and structs.
+    /// The deepest nesting of arrays and structs.
     private static let maxDepth = 16
     /// The highest number of values of a message.
     private static let maxValues = 20_000

@@ -2,8 +2,8 @@ import Glibc
 import SystemPackage
 public import XferModel
 
-/// Why an operation on a file failed. `description` is a sentence for people; `transferError` is the error of a task
-/// that fails because of it.
+/// The reason why an operation on a file failed. `description` is a sentence for people; `transferError` is the error
+/// of a task that fails because of it.
 public enum FileError: Error, Hashable, Sendable {
     /// A path that has to start with `/` does not.
     case notAbsolute(path: String)
@@ -147,7 +147,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension String {
-    /// In double quotes, with control characters made visible, so that a message stays on its line.
+    /// The text in double quotes, with control characters made visible, so that a message stays on its line.
     var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

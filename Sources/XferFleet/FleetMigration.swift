@@ -4,7 +4,7 @@ struct FleetMigration: Sendable {
     /// SQL scripts of the folder `Schema`, in order.
     let scripts: [[UInt8]]
 
-    /// In order; new ones go to the end.
+    /// All migrations in order; new ones go to the end.
     static let all = [
         FleetMigration(scripts: [
             PackageResources.tables_sql, PackageResources.positions_sql, PackageResources.adding_sql,

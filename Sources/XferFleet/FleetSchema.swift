@@ -2,7 +2,7 @@ import XferPostgres
 
 /// The schema of the database, and its migration to this program's schema.
 public enum FleetSchema {
-    /// The schema that this program makes.
+    /// The version of the schema that this program creates.
     public static var known: Int { FleetMigration.newest }
 
     /// The number of the last step taken, and of the last that a program must know; nil without tables.

@@ -3,7 +3,7 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Why the manager refused a call. Each case is one error on the wire.
+/// The reason why the manager refused a call. Each case is one error on the wire.
 public enum ManagerError: Error, Hashable, Sendable {
     /// A field of the request is invalid: `path` is the field, `expected` describes valid values.
     case invalidField(path: String, reason: String, expected: String)
@@ -162,7 +162,7 @@ extension ManagerError {
 }
 
 extension ManagerError {
-    /// Why a staged task could not be published.
+    /// Describes why a staged task could not be published.
     init(notCommitted id: TaskID, _ error: any Error) {
         switch error {
         case let error as ManagerError: self = error

@@ -159,7 +159,7 @@ public struct ManagerSettings: Hashable, Sendable {
 /// The time for which events, ended tasks and their bytes are stored. Ages are in seconds.
 public struct Retention: Hashable, Sendable {
     public var maxEvents = 100_000
-    /// Events younger than 24 h are never trimmed.
+    /// The time in seconds after which events are trimmed; events younger than 24 h never are.
     public var maxEventAge: Int64 = 2_592_000
     /// The highest number of ended tasks that are kept.
     public var maxHistory = 100_000

@@ -43,12 +43,12 @@ struct WakeTimer {
         armed = (target, task)
     }
 
-    /// The wall clock was set: the next `arm` computes the time left again, even for the same target.
+    /// Lets the next `arm` compute the time left again, even for the same target, because the wall clock was set.
     mutating func disarm() {
         armed?.task.cancel()
         armed = nil
     }
 
-    /// The timer has fired: the next `arm` starts a new sleep.
+    /// Records that the timer has fired: the next `arm` starts a new sleep.
     mutating func onFired() { armed = nil }
 }

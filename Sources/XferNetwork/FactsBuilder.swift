@@ -86,19 +86,19 @@ struct FactsBuilder {
     }
 
     private enum Scope {
-        /// RT_SCOPE_LINK. Scopes with greater numbers are narrower.
+        /// The scope RT_SCOPE_LINK. Scopes with greater numbers are narrower.
         static let link: UInt8 = 253
     }
 
     private enum Flags {
-        /// IFF_UP and IFF_RUNNING.
+        /// The flags IFF_UP and IFF_RUNNING.
         static let running: UInt32 = 0x1 | 0x40
-        /// IFF_LOOPBACK.
+        /// The flag IFF_LOOPBACK.
         static let loopback: UInt32 = 0x8
-        /// IFA_F_DADFAILED and IFA_F_TENTATIVE: the address cannot be used, or not yet. An address with
+        /// The flags IFA_F_DADFAILED and IFA_F_TENTATIVE: the address cannot be used, or not yet. An address with
         /// IFA_F_OPTIMISTIC is also tentative. It could be used already, but does not count.
         static let notYet: UInt32 = 0x8 | 0x40
-        /// RTM_F_CLONED: the route is a cache entry.
+        /// The flag RTM_F_CLONED: the route is a cache entry.
         static let cloned: UInt32 = 0x200
     }
 }

@@ -58,8 +58,8 @@ private final class Wake: Sendable {
 private final class Watch: @unchecked Sendable {
     // `@unchecked Sendable`: only the thread that calls `run` uses the mutable state.
     static let bufferSize = 1 << 16
-    /// Milliseconds to wait after a reported change. Related changes arrive shortly one after the other: a link, then
-    /// its addresses, then its routes.
+    /// The time to wait after a reported change, in milliseconds. Related changes arrive shortly one after the other: a
+    /// link, then its addresses, then its routes.
     private static let gathering: Int32 = 20
     /// After a dump the thread rests this many times as long as the dump took, at most 5 s. So many routes cost at most
     /// a tenth of the thread's time, unless a dump takes longer than about 0.55 s.

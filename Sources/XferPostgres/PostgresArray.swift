@@ -37,7 +37,7 @@ public enum PostgresArray {
         texts(elements.map { $0.map(hexadecimal) })
     }
 
-    /// For `$1::bytea`: the hex format (manual, 8.4.1).
+    /// Writes bytes in the hex format (manual, 8.4.1), for `$1::bytea`.
     public static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text = Array("\\x".utf8)

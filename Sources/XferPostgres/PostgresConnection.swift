@@ -175,7 +175,7 @@ private struct Schedule {
             isNotified: watch.map { $0.due == nil } ?? false)
     }
 
-    /// A watch that was replaced meanwhile keeps its first look.
+    /// Records a look of the watch. A watch that was replaced meanwhile keeps its first look.
     mutating func looked(_ looked: PostgresWatch, _ check: PostgresWatch.Check, at now: SuspendingClock.Instant) {
         guard let current = watch?.watch, current === looked else { return }
         watch?.due = check == .waiting ? nil : now.advanced(by: looked.interval)
@@ -187,7 +187,7 @@ private struct Schedule {
 /// Wakes a connection's thread: an eventfd(2).
 private final class WakeUp: Sendable {
     private let descriptor: Int32
-    /// Until when the thread sleeps; nil while it does not, or without end.
+    /// The time until which the thread sleeps; nil while it does not, or without end.
     private let sleepsUntil = Locked<SuspendingClock.Instant?>(nil)
 
     init() throws(PostgresError) {

@@ -87,7 +87,7 @@ struct PostgresParameters {
         return password
     }
 
-    /// In bytes. PostgreSQL itself takes less than 1,024.
+    /// The longest password in bytes. PostgreSQL itself takes less than 1,024.
     private static let passwordLimit = 1000
 }
 

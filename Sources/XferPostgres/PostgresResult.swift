@@ -2,7 +2,7 @@
 public struct PostgresResult: Hashable, Sendable {
     let columns: Int
     let values: [String?]
-    /// Rows that an INSERT, UPDATE, DELETE or SELECT concerned.
+    /// The number of rows that an INSERT, UPDATE, DELETE or SELECT concerned.
     public let affected: Int
     /// PostgreSQL's tag of the executed command.
     let tag: String

@@ -9,7 +9,7 @@ public struct PostgresSettings: Hashable, Sendable {
     public var connectTimeout: Int
     /// The longest time for which the server may execute one statement.
     public var statementTimeout: Duration
-    /// Callers that may wait for one connection.
+    /// The number of callers that may wait for one connection.
     public var maxWaiting: Int
     /// The `application_name` in the server's lists.
     public var applicationName: String

@@ -16,7 +16,7 @@ public struct StoreConfiguration: Sendable {
     public var texts: StoreTexts
     /// The longest time for which a `.gathered` change may wait for others.
     public var gatheringTime: Duration = .milliseconds(2)
-    /// Pause between two probe commits while degraded.
+    /// The pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
     /// True if each change-set is executed twice, and rolled back the first time. Tests find with it closures with
     /// effects outside the transaction.

@@ -68,7 +68,7 @@ public final class TaskStore: Sendable {
     /// or with an I/O error, or if the database's files were removed.
     public var isDegraded: Bool { degradation != nil }
 
-    /// Why the store is degraded; nil when it is not.
+    /// The reason why the store is degraded; nil when it is not.
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
     /// The tasks of brief runs.

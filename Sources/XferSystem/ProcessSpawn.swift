@@ -16,7 +16,7 @@ public struct ProcessSpawn: Sendable {
 
     /// The group of processes that the child belongs to.
     public enum Group: Hashable, Sendable {
-        /// That of this process: signals of the terminal reach both.
+        /// The group of this process: signals of the terminal reach both.
         case inherited
         /// One of its own: Ctrl-C does not reach the child.
         case own

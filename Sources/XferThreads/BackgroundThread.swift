@@ -50,7 +50,7 @@ private final class ThreadWork: Sendable {
     }
 }
 
-/// Entry point of a thread, at file scope so that it inherits no isolation.
+/// Runs a thread; its entry point, at file scope so that it inherits no isolation.
 private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()

@@ -7,7 +7,7 @@ struct Outbox {
     private let limit: Int
     private var waiting = ByteBuffer()
     private var waitingNotifications = 0
-    /// Bytes of answers among the waiting output.
+    /// The number of bytes of answers among the waiting output.
     private var waitingAnswerBytes = 0
     private var finished: [UInt64] = []
     /// The write under way.
@@ -29,7 +29,8 @@ struct Outbox {
             bytes: waiting.readableBytes + writing.bytes, notifications: waitingNotifications + writing.notifications)
     }
 
-    /// Bytes of answers that wait or are being written. Notifications are not included, because `limit` bounds them.
+    /// The number of bytes of answers that wait or are being written. Notifications are not included, because `limit`
+    /// bounds them.
     var answerBytes: Int { waitingAnswerBytes + writing.answerBytes }
 
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }

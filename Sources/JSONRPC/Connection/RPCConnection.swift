@@ -4,7 +4,7 @@ public import StrictJSON
 
 /// A client's connection, as the service uses it. It may be used from any thread, even after the connection has closed.
 public final class RPCConnection: Sendable {
-    /// Unique among all connections of the server, including closed ones.
+    /// The connection's id; unique among all connections of the server, including closed ones.
     public let id: UInt64
     public let peer: PeerCredentials
     /// The client on the network, or nil for a process that connected to a Unix socket.

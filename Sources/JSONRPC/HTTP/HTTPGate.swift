@@ -62,7 +62,7 @@ public struct HTTPClient: Hashable, Sendable {
 
 /// The properties of a client on the network that its user's local processes do not have.
 public struct RPCRemote: Hashable, Sendable {
-    /// The token by which it was admitted; 0 if it needs none.
+    /// The id of the token by which the request was admitted; 0 if it needs none.
     public let tokenID: Int64
     /// True if the client may use rights that its user has as an operator.
     public let isPrivileged: Bool

@@ -195,8 +195,8 @@ extension HTTPHandler {
         }
     }
 
-    /// Why the end of the request's body is not certain (RFC 9112 §6.1); nil if it is. NIO's decoder takes a body for
-    /// chunked if that is the last of several codings.
+    /// The reason why the end of the request's body is uncertain (RFC 9112 §6.1); nil if it is certain. NIO's decoder
+    /// treats a body as chunked if that is the last of several codings.
     private static func refusalOfFraming(_ head: HTTPRequestHead) -> HTTPAnswer? {
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         if codings.isEmpty { return nil }

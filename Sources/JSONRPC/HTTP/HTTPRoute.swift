@@ -48,7 +48,7 @@ struct HTTPRouteTable: Sendable {
     /// The longest first.
     private let prefixes: [HTTPRoute]
 
-    /// If two routes have the same path, the last one is used.
+    /// Creates the table of these routes. If two routes have the same path, the last one is used.
     init(_ routes: [HTTPRoute]) {
         exact = Dictionary(routes.filter { !$0.isPrefix }.map { ($0.path, $0) }) { $1 }
         prefixes = Dictionary(routes.filter(\.isPrefix).map { ($0.path, $0) }) { $1 }.values
@@ -114,7 +114,7 @@ public struct HTTPAnswer: Sendable {
         self.body = body
     }
 
-    /// Plain text for people.
+    /// An answer with plain text for people.
     public static func text(_ text: String, status: Int = 200) -> HTTPAnswer {
         HTTPAnswer(status: status, contentType: "text/plain; charset=utf-8", body: .bytes(Array(text.utf8)))
     }

@@ -10,7 +10,8 @@ public struct HTTPSessions: Sendable {
     private let routes: HTTPRouteTable
     private let gated: GatedRequests
 
-    /// If two routes have the same path, the last one is used. `turns` are those of all listeners together.
+    /// Creates the sessions. If two routes have the same path, the last one is used. `turns` are shared by all
+    /// listeners.
     public init(
         service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, turns: BulkTurns, gate: any HTTPGate
     ) {

@@ -16,7 +16,7 @@ final class LineHandler: ChannelDuplexHandler {
         case reading
         /// The client will send no more; complete lines may still wait to begin.
         case inputEnded
-        /// No request begins any more. `lingers`: the client may still be sending.
+        /// No further request begins. `lingers`: the client may still be sending.
         case finishing(lingers: Bool)
         case closed
     }

@@ -9,7 +9,7 @@ struct BatchAnswer {
     private var bytes = 2
     private var awaited: Int
 
-    /// Bytes reserved for each outstanding answer: enough for an error, apart from its id.
+    /// The number of bytes reserved for each outstanding answer: enough for an error, apart from its id.
     private static let reserve = 256
 
     /// Creates the answer to a batch of `count` requests.

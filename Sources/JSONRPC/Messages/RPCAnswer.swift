@@ -44,7 +44,7 @@ enum RPCAnswer {
         return text
     }
 
-    /// Why an answer was not sent: the request was carried out, only its answer is beyond `limit` bytes.
+    /// The error in place of an answer that would have more than `limit` bytes: the request was carried out.
     static func tooLarge(limit: Int) -> RPCError {
         .beyondLimit(
             "the request was carried out, but its answer is longer than \(limit) bytes; request less at a time",

@@ -6,7 +6,7 @@ enum RPCCall: Hashable, Sendable {
     case request(id: JSONValue, method: String, params: JSONValue?)
     /// Has no answer.
     case notification(method: String, params: JSONValue?)
-    /// No request; `id` is null when it could not be read.
+    /// Invalid JSON for a request; `id` is null when it could not be read.
     case invalid(id: JSONValue, RPCError)
 }
 
@@ -15,7 +15,7 @@ enum RPCMessage: Hashable, Sendable {
     case call(RPCCall)
     /// Several requests; never empty.
     case batch([RPCCall])
-    /// No valid request or batch: the one answer has id null.
+    /// Neither a request nor a batch: the one answer has id null.
     case refused(RPCError)
 }
 

@@ -19,9 +19,9 @@ public struct RPCError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The text is not JSON, or not accepted by `StrictJSON`.
+    /// The code for a text that is not JSON, or that `StrictJSON` rejects.
     public static let parseErrorCode = -32700
-    /// JSON, but no request; or beyond a limit.
+    /// The code for JSON that is no request, or that exceeds a limit.
     public static let invalidRequestCode = -32600
     public static let methodNotFoundCode = -32601
     public static let invalidParamsCode = -32602
@@ -29,27 +29,27 @@ public struct RPCError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RPCError {
-    /// −32600 for a message, or a member of a batch, that is no request.
+    /// The error −32600 for a message, or a member of a batch, that is no request.
     public static func invalidRequest(_ message: String, reason: String, path: String? = nil) -> RPCError {
         RPCError(invalidRequestCode, message, data: data(reason: reason, path: path))
     }
 
-    /// −32600 for a message beyond one of `RPCLimits`.
+    /// The error −32600 for a message that exceeds one of `RPCLimits`.
     public static func beyondLimit(_ message: String, reason: String, limit: Int) -> RPCError {
         RPCError(invalidRequestCode, message, data: data(reason: reason, limit: limit))
     }
 
-    /// −32601.
+    /// The error −32601: no such method.
     public static func methodNotFound(_ method: String) -> RPCError {
         RPCError(methodNotFoundCode, "there is no method \"\(method)\"", data: data(reason: "method_not_found"))
     }
 
-    /// −32602; `path` from the root of `params`.
+    /// The error −32602: invalid parameters. `path` begins at the root of `params`.
     public static func invalidParams(_ message: String, path: String? = nil) -> RPCError {
         RPCError(invalidParamsCode, message, data: data(reason: "invalid_params", path: path))
     }
 
-    /// −32603.
+    /// The error −32603: an internal error.
     public static func internalError(_ message: String) -> RPCError {
         RPCError(internalErrorCode, message, data: data(reason: "internal_error"))
     }

@@ -64,7 +64,7 @@ final class ClientRegistry: Sendable {
         }
     }
 
-    /// Why a connection of a user who has `count` connections is refused; nil if it is accepted.
+    /// The reason why a further connection of a user with `count` connections is refused; nil if it is accepted.
     private func refusal(_ state: State, has count: Int, isPrivileged: Bool) -> RPCError? {
         let reason = "too_many_clients"
         if !isPrivileged, count >= limits.clientsPerUser {

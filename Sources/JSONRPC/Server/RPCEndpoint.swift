@@ -21,7 +21,7 @@ extension RPCEndpoint: CustomStringConvertible {
     }
 }
 
-/// Why an `RPCServer` cannot listen.
+/// The reason why an `RPCServer` cannot listen.
 public enum RPCServerError: Error, Hashable, Sendable {
     /// The socket has a listener: most likely another daemon.
     case alreadyListening(path: String)

@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 
 extension RPCConnection {
-    /// Called while a request is answered: runs `action` once the answer to its message (for a batch, the whole answer)
-    /// is queued, so that a notification from `action` follows the answer that announces it.
+    /// Runs `action` once the answer to the current request (for a batch, the whole answer) is queued, so that a
+    /// notification from `action` follows the answer that announces it. Call it while the request is answered.
     ///
-    /// Runs at once when no request is being answered or it came over HTTP, and also when the connection has closed
-    /// meanwhile.
+    /// Runs `action` at once when no request is being answered or it came over HTTP, and also when the connection has
+    /// closed meanwhile.
     public static func afterAnswer(_ action: @escaping @Sendable () -> Void) {
         guard let current = AfterAnswer.current, current.add(action) else {
             action()
@@ -22,7 +22,7 @@ final class AfterAnswer: Sendable {
     /// The actions that wait for the answer, or nil once the message is answered.
     private let actions = NIOLockedValueBox<[@Sendable () -> Void]?>([])
 
-    /// False when the message is answered already.
+    /// Adds an action for the time after the answer; false if the message is answered already.
     func add(_ action: @escaping @Sendable () -> Void) -> Bool {
         actions.withLockedValue { actions in
             actions?.append(action)

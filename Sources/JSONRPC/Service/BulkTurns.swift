@@ -45,7 +45,7 @@ struct TurnRequester: Hashable {
 struct TurnOrder<Waiter> {
     private let limit: Int
     private let reserved: Int
-    /// Turns that have begun and not ended.
+    /// The number of turns that have begun and not ended.
     private var running = 0
     /// The waiting users, the one that was served longest ago first. A user's privileged requests wait by themselves.
     private var users: Rotation<User, Rotation<UInt64, [Waiter]>> = Rotation()

@@ -6,7 +6,7 @@ import XferSystem
 public struct PeerCredentials: Hashable, Sendable {
     public let processID: Int32
     public let userID: UInt32
-    /// The primary group.
+    /// The id of the primary group.
     public let groupID: UInt32
     /// Supplementary groups, in the kernel's order.
     public let supplementaryGroupIDs: [UInt32]

@@ -37,12 +37,12 @@ public struct RPCLimits: Hashable, Sendable {
     public var headerBytes = 32 << 10
     /// The highest number of header fields of an HTTP request. Beyond: 431, and the connection is closed.
     public var headerFields = 128
-    /// Bytes of output that wait for one client to read them. A notification that would exceed the limit is refused
-    /// (`RPCConnection.notify`). Above half of the limit, `isWritable` is false and the server begins no further
-    /// requests of the client.
+    /// The number of bytes of output that wait for one client to read them. A notification that would exceed the limit
+    /// is refused (`RPCConnection.notify`). Above half of the limit, `isWritable` is false and the server begins no
+    /// further requests of the client.
     public var waitingBytes = 1 << 18
-    /// Bytes of answers that wait to be read on all connections of one user. While more wait, the server answers the
-    /// user's requests with −32600 (HTTP routes: 503) and does not carry them out.
+    /// The number of bytes of answers that wait to be read on all connections of one user. While more wait, the server
+    /// answers the user's requests with −32600 (HTTP routes: 503) and does not carry them out.
     public var waitingBytesPerUser = 32 << 20
     /// The longest time for which the server reads and drops a client's input after the last answer, so that the client
     /// can read that answer before the connection ends.

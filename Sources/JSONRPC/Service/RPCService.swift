@@ -2,8 +2,8 @@ public import StrictJSON
 
 /// Answers the calls that an `RPCServer` receives.
 public protocol RPCService: Sendable {
-    /// Why the process behind a new connection may not call at all; nil if it may. The error is sent before the
-    /// connection is closed. Called on the event loop: decide from memory.
+    /// The reason why the process of a new connection may not call at all; nil if it may. The error is sent before the
+    /// connection is closed. Called on the event loop, so it must not block.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
     /// True if other users must never lock this user out; see `RPCLimits.reservedClients`. Called on the event loop.

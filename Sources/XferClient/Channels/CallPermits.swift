@@ -8,7 +8,7 @@ final class CallPermits: Sendable {
         /// The waiting callers, by the number of their turn.
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextTurn: UInt64 = 0
-        /// No turn before this one waits.
+        /// The lowest turn that still waits.
         var firstTurn: UInt64 = 0
 
         mutating func removeFirst() -> CheckedContinuation<Bool, Never>? {

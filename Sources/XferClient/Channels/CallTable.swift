@@ -21,7 +21,7 @@ final class CallTable: Sendable {
         var answers: [Int64: Arrival<JSONValue>] = [:]
         /// The calls in `answers` that may end unanswered.
         var abandoned: Set<Int64> = []
-        /// Why the connection has ended.
+        /// The reason why the connection has ended.
         var end: CallError?
         var isRetired = false
     }
@@ -30,7 +30,7 @@ final class CallTable: Sendable {
 
     /// True if the connection has ended or takes no further calls.
     var isRetired: Bool { state.withLockedValue { $0.isRetired || $0.end != nil } }
-    /// Why the connection has ended; nil while it lasts.
+    /// The reason why the connection has ended; nil before that.
     var end: CallError? { state.withLockedValue(\.end) }
     /// True if closing the connection harms no call.
     var isIdle: Bool { state.withLockedValue { $0.answers.count == $0.abandoned.count } }

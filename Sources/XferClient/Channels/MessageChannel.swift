@@ -21,7 +21,7 @@ final class MessageChannel: Sendable {
     /// True if closing it harms no call.
     var isIdle: Bool { calls.isIdle }
     var isFull: Bool { calls.isFull }
-    /// Why it has ended; nil while it lasts.
+    /// The reason why it has ended; nil before that.
     var end: CallError? { calls.end }
 
     /// A place for a call, which `call` uses or `giveBack` frees; nil if there is none.

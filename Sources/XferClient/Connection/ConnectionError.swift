@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a connection cannot be made or has ended.
+/// The reason why a connection cannot be made or has ended.
 public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no socket at this path (ENOENT, ENOTDIR).
     case noSocket(path: String)
@@ -46,7 +46,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// True if a daemon that is starting ends it.
+    /// True if the error may pass because a daemon is starting.
     var mayPass: Bool {
         switch self {
         case .noSocket, .notListening: true

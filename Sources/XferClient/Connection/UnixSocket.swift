@@ -116,7 +116,7 @@ struct Deadline {
         return Int64(clamping: time.tv_sec) * 1_000_000_000 + Int64(clamping: time.tv_nsec)
     }
 
-    /// Limited to about 95 years, so that adding it to a clock cannot overflow.
+    /// Converts to nanoseconds, at most about 95 years, so that adding them to a clock cannot overflow.
     private static func nanoseconds(of duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         return min(max(seconds, 0), 3_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000

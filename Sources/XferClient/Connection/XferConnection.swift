@@ -220,7 +220,7 @@ public final class XferConnection {
     }
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The daemon answered with an error.
     case refused(RPCFailure)

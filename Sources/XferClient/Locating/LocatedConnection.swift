@@ -29,7 +29,7 @@ public struct FailedCandidate: Hashable, Sendable {
     var isQuiet: Bool { candidate.origin == .userState && error.mayPass }
 }
 
-/// No daemon answers: the sockets that were tried, with the error of each.
+/// The error that no daemon answers, with the sockets that were tried and the error of each.
 public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public let tried: [FailedCandidate]
 

@@ -1,7 +1,7 @@
 /// A daemon that listens on the network, and the client's credentials: `xferctl --server`.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
-    /// 1…65535.
+    /// The port, 1…65535.
     public let port: Int
     public let isEncrypted: Bool
     /// The token, in one line.
@@ -9,7 +9,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     /// PEM file of the authorities that the server's certificate is checked against; nil takes the system's.
     public var authoritiesFile: String?
 
-    /// Why a URL or a token cannot be used.
+    /// The reason why a URL or a token cannot be used.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case url(String)
         /// Plain HTTP to another machine would show the token to anyone on the way.

@@ -63,7 +63,7 @@ private final class MessageRelay: ChannelInboundHandler {
         other.writeAndFlush(Self.unwrapInboundIn(data), promise: nil)
     }
 
-    /// While this channel takes nothing, the other one is not read.
+    /// Stops reading the other channel while this one takes no bytes.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         other.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
         context.fireChannelWritabilityChanged()

@@ -88,7 +88,7 @@ enum WebSocketConnector {
         ).flatMap { $0 }
     }
 
-    /// No answer in time.
+    /// The error of an answer that did not arrive in time.
     private struct Silence: Error, CustomStringConvertible {
         var description: String { "no answer in time" }
     }

@@ -90,7 +90,7 @@ struct ChecksumList: Hashable {
         return (String(digest), String(file[..<dot]))
     }
 
-    /// GNU's escapes of a line that begins with a backslash.
+    /// Removes GNU's escapes from a name in a line that begins with a backslash.
     private static func unescaped(_ name: Substring) -> String {
         var text = ""
         var rest = name
@@ -104,8 +104,8 @@ struct ChecksumList: Hashable {
         return text
     }
 
-    /// The same file may be listed with several algorithms: the longest digest counts. Two digests of one length refuse
-    /// both.
+    /// Adds an entry. If a file is listed with several algorithms, the longest digest counts; two digests of one length
+    /// refuse both.
     private mutating func add(_ entry: Entry) throws(InputList.Remark) {
         guard let place = entries.firstIndex(where: { $0.name == entry.name }) else { return entries.append(entry) }
         let known = entries[place].checksum

@@ -15,7 +15,7 @@ struct ChecksumOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
         help: ArgumentHelp(
-            "With --checksums: the URL that the names of the list are beneath (default: the list's own directory).",
+            "With --checksums: the base URL of the names in the list (default: the list's own directory).",
             valueName: "url"))
     var base: String?
 

@@ -83,7 +83,7 @@ struct ContentTemplate {
         return options.hasContent || (options.method.map { $0 != .get } ?? false) ? .data : nil
     }
 
-    /// Several of one name are a list.
+    /// The parameters as an object; the values of a repeated name become a list.
     private var parameters: JSONObject {
         var object = JSONObject()
         for pair in options.parameters {
@@ -128,7 +128,7 @@ struct ContentTemplate {
         task.headers = headers
     }
 
-    /// RFC 3986's unreserved octets stay.
+    /// Percent-encodes a byte, unless it is one of RFC 3986's unreserved octets.
     private static func escaped(_ byte: UInt8) -> String {
         let isKept =
             (48...57).contains(byte) || (97...122).contains(byte | 0x20) || "-._~".utf8.contains(byte)

@@ -3,7 +3,7 @@ import XferProtocol
 
 /// Cookies in the Netscape format, as browsers, curl and yt-dlp write them.
 ///
-/// As with curl and wget, a line that is no cookie is left out and stops nothing.
+/// Lines that are no cookies are ignored, as by curl and wget.
 struct CookieFile {
     let cookies: [RequestCookie]
     /// Numbers of the lines that are neither cookies nor comments.

@@ -9,7 +9,7 @@ struct ExportedTask: Hashable, Sendable {
     /// The task's fields that the format cannot carry, as on the wire.
     let lost: [String]
 
-    /// Why a task cannot be an entry.
+    /// The reason why a task cannot be an entry.
     struct Refusal: Error, Hashable, CustomStringConvertible {
         let reason: String
         var description: String { reason }
@@ -119,7 +119,7 @@ private struct Options {
 }
 
 extension TransferTask {
-    /// What is shown of a task with the same id, owner and place that was added with nothing but its URL.
+    /// The record of a task with the same id, owner and place that was added with only its URL.
     fileprivate static func plainDownload(_ record: TaskRecord) -> TaskRecord {
         let url = HTTPURL(scheme: .http, host: "localhost", port: 80, target: "/")
         let specification = TaskSpecification(

@@ -61,8 +61,8 @@ struct ListAdder {
         }
     }
 
-    /// One refused task refuses its call. The halves of a refused call are calls of their own, one after the other, so
-    /// the order of the list stays the order of the queue.
+    /// Adds the tasks. One refused task refuses its call; the halves of a refused call become calls of their own, one
+    /// after the other, so that the order of the list stays the order of the queue.
     private func addInOrder(_ tasks: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
         switch try daemon.attempt(TaskAdd.self, .many(tasks.map(\.task))) {
         case .success(let answer):

@@ -4,7 +4,7 @@ import XferProtocol
 /// A task of an input list, and the lines from which its fields come.
 struct ListedTask {
     var task: NewTask
-    /// The line in the list; nil for a URL of the command line.
+    /// The number of the line in the list; nil for a URL of the command line.
     let line: Int?
     /// Lines of options by the task's field that they set.
     var lines: [String: Int] = [:]

@@ -55,7 +55,7 @@ struct DestinationOptions: ParsableArguments {
         completion: .daemon(.hooks))
     var postProcess: String?
 
-    /// What happens when the name is taken; nil is the daemon's default.
+    /// The policy for a name that is taken; nil is the daemon's default.
     var conflictPolicy: ConflictPolicy? { continues ? .continue : onConflict?.word }
 
     func validate() throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import XferModel
 
-/// Under which conditions a task may run. `add`, `update` and `profile set` have these.
+/// The conditions under which a task may run. `add`, `update` and `profile set` have these options.
 struct ConditionOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,

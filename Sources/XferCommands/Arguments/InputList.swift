@@ -28,7 +28,7 @@ struct InputList: Hashable {
 
     /// A message about a line.
     struct Remark: Error, Hashable, CustomStringConvertible {
-        /// The line in the list; nil for a URL of the command line.
+        /// The number of the line in the list; nil for a URL of the command line.
         let line: Int?
         let text: String
 

@@ -70,7 +70,7 @@ struct PageOptions: ParsableArguments {
             "xferctl: there are more; see them with --limit \(more.overflow ? limit : more.partialValue)\(alternative)")
     }
 
-    /// Two pages as one: lists one behind the other, of everything else the later page's.
+    /// Joins two pages: lists are concatenated, every other member is the later page's.
     static func joined(_ document: JSONObject?, _ page: JSONValue) -> JSONObject {
         guard var document else { return page.objectValue ?? JSONObject() }
         for (name, value) in page.objectValue?.members ?? [] {

@@ -114,6 +114,6 @@ struct SelectionOptions: ParsableArguments {
     /// The refusal of a range without a task.
     static let emptyRange = "there is no task in this range"
 
-    /// The ids that have to be there.
+    /// The ids of which each must exist.
     var singles: Set<TaskID> { Set(ids.flatMap(\.singles)) }
 }

@@ -119,7 +119,7 @@ enum Synonyms {
         "-h": .option("--help"),
     ]
 
-    /// Advice in place of an unknown option, to follow a semicolon; nil if none is known.
+    /// Returns advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
     /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {

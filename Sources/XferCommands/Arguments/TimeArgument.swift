@@ -51,7 +51,7 @@ struct TimeArgument {
         }
     }
 
-    /// The date of ISO 8601 may be followed by a T in place of a space.
+    /// Splits the text into words. The date of ISO 8601 may be followed by a T in place of a space.
     private static func words(of text: String) -> [Substring] {
         let date = text.prefix(10)
         guard text.utf8.count > 10, numbers(date, separator: "-").count == 3, text[date.endIndex] == "T" else {
@@ -81,7 +81,7 @@ struct TimeArgument {
 /// A date and a time of day as a clock on the wall shows them.
 struct CivilTime: Hashable, Sendable {
     var year: Int32
-    /// 1 … 12.
+    /// The month, 1 … 12.
     var month: Int32
     var day: Int32
     var hour: Int32 = 0

@@ -118,7 +118,7 @@ enum HeaderArgument: Hashable, Sendable, ExplainedArgument {
         self = .field(field)
     }
 
-    /// A value of a field that an option of its own names.
+    /// Checks the value of a header field that has an option of its own, for example `--user-agent`.
     static func value(_ text: String) throws -> String {
         guard HeaderField.isValue(text) else { throw ValidationError("expected a text without control characters") }
         return text

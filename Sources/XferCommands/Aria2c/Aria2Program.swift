@@ -92,7 +92,7 @@ public enum Aria2Program {
         }
     }
 
-    /// After a signal: aria2c would keep the bytes for the next call, and so does xferd.
+    /// Pauses the downloads after a signal: aria2c would keep the bytes for the next call, and so does xferd.
     private static func pause(_ ids: [TaskID], _ connection: XferConnection) throws(Aria2Fault) -> Int {
         connection.interruptDescriptor = nil
         _ = try call(connection, TaskPause.self, TaskSelection(ids: ids))

@@ -3,7 +3,7 @@
 /// bash passes quotes and backslashes to a completion as they were typed, and inserts its answer unchanged. It replaces
 /// only the text after the last of its word breaks, `=` and `:` among them.
 struct BashLine {
-    /// Without quotes and backslashes, the program's name first; the last is at the cursor and may be empty.
+    /// The words without quotes and backslashes, the program's name first; the last is at the cursor and may be empty.
     private(set) var words = [""]
     /// The quote that is open at the cursor.
     private var quote: Character?

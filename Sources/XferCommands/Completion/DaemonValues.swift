@@ -55,7 +55,7 @@ struct DaemonValueSource {
     static let most = 200
     /// The longest wait for the daemon: after it a person would think that the shell hangs.
     private static let patience = Duration.milliseconds(1000)
-    /// Newest tasks that are looked through for labels, slots and hosts.
+    /// The number of newest tasks that are searched for labels, slots and hosts.
     private static let recentTasks = 1000
 
     /// - Parameter states: tasks in other states are left out; nil is all.

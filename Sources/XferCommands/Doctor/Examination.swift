@@ -12,7 +12,7 @@ struct Examination: Sendable {
 
     // MARK: The daemon
 
-    /// Why no daemon answers.
+    /// The finding that no daemon answers, with the reasons.
     static func socket(_ error: NoDaemonError, _ managers: ServiceManagers = .ofThisMachine()) -> Finding {
         .problem("socket", "no daemon answers: \(error.reasons)", error.advice(managers))
     }
@@ -91,7 +91,7 @@ struct Examination: Sendable {
         }
     }
 
-    /// Room in the state directory and the directory for downloads, beside the reserve.
+    /// Checks the space of the state directory and the directory for downloads, beside the reserve.
     func space(stateDirectory: String) -> [Finding] {
         let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
         let directories = [stateDirectory] + [text(settings["download.dir"])].compactMap(\.self)
@@ -107,7 +107,7 @@ struct Examination: Sendable {
         }
     }
 
-    /// What the file systems can do that the daemon has used.
+    /// Reports the abilities of the file systems that the daemon has used.
     func fileSystems(_ status: DaemonStatus.Result) -> [Finding] {
         (status.fileSystems ?? []).map { .well("disk", $0.sentence) }
     }
@@ -174,7 +174,7 @@ struct Examination: Sendable {
         return .well("ca_file", "\(path) contains certificates")
     }
 
-    /// Open files that the daemon may have (proc(5), `/proc/PID/limits`).
+    /// Checks the number of open files that the daemon may have (proc(5), `/proc/PID/limits`).
     func limits(processID: Int64) -> Finding? {
         guard let text = system.text("/proc/\(processID)/limits"),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Max open files") }),

@@ -37,11 +37,11 @@ struct TaskStages {
     /// Tasks that ended before this moment are hidden; nil hides none.
     private let oldest: Timestamp?
     private var seen: Set<TaskID> = []
-    /// Ended tasks that were collected.
+    /// The number of ended tasks that were collected.
     private var endedCount: Int64 = 0
     private var hasHidden = false
 
-    /// Ended tasks that are looked through at most for those of today.
+    /// The highest number of ended tasks that are searched for those of today.
     private static let longestPast = 1000
 
     init(limit: Int, hidesOld: Bool, now: Timestamp = .now) {
@@ -103,7 +103,7 @@ struct TaskStages {
         isCut = query.cursor != nil && records.count >= limit
     }
 
-    /// A fleet has no order over the queues of its nodes: there the oldest come first.
+    /// Requests one page. A fleet has no order over the queues of its nodes: there the oldest come first.
     private static func page(
         _ query: inout TaskList.Params, _ daemon: DaemonSession
     ) throws(CommandFailure) -> TaskList.Result {

@@ -8,7 +8,7 @@ struct Roff {
         output += ([".\(name)"] + quoted).joined(separator: " ") + "\n"
     }
 
-    /// A line of text that is markup already.
+    /// Appends a line of text that is markup already.
     mutating func text(_ markup: String) {
         output += (markup.hasPrefix(".") || markup.hasPrefix("'") ? "\\&" : "") + markup + "\n"
     }
@@ -34,12 +34,12 @@ struct Roff {
         if isLiteral { request("fi") }
     }
 
-    /// Markup that may be broken between words.
+    /// Appends markup that may be broken between words.
     private mutating func filled(_ markup: String) {
         for line in Self.lines(markup) { text(line) }
     }
 
-    /// Markup as lines of at most 78 characters, each sentence on lines of its own, as mandoc(1) requires.
+    /// Breaks markup into lines of at most 78 characters, each sentence on lines of its own, as mandoc(1) requires.
     static func lines(_ markup: String) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -64,7 +64,7 @@ struct Roff {
         filled(Self.escaped(meaning))
     }
 
-    /// Plain text with roff's own characters escaped (groff_char(7)).
+    /// Escapes roff's own characters in plain text (groff_char(7)).
     static func escaped(_ plain: String) -> String {
         var result = ""
         for character in plain {

@@ -11,7 +11,7 @@ struct DesktopNote: Hashable, Sendable {
     var isUrgent = false
 
     private static let maxLines = 5
-    /// Columns of one line.
+    /// The width of one line, in columns.
     private static let width = 200
 
     init(summary: String, body: String) {
@@ -68,7 +68,7 @@ struct DesktopNote: Hashable, Sendable {
         ["--app-name=xfer", "--urgency=\(isUrgent ? "critical" : "normal")", "--", summary, Self.escaped(body)]
     }
 
-    /// Text as notify-send shows it unchanged.
+    /// Escapes text so that notify-send shows it unchanged.
     ///
     /// notify-send replaces escapes as in C. Servers read the body as markup (Desktop Notifications Specification,
     /// "Markup").

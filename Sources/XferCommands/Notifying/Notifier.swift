@@ -42,7 +42,7 @@ struct Notifier {
     /// True if there is a way to notify.
     var isUsable: Bool { program != nil || bell != nil }
 
-    /// Why there is none, and what helps.
+    /// The reason why there is none, and the remedy.
     static let uselessness =
         "there is nothing to notify with: notify-send is not in PATH (Debian has it in libnotify-bin), and output does "
         + "not go to a terminal"
@@ -116,7 +116,7 @@ struct Notifier {
         }
     }
 
-    /// Once: the cause will be the same the next time.
+    /// Reports a problem once: the cause will be the same the next time.
     private mutating func report(_ problem: String) {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true

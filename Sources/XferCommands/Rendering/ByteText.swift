@@ -16,7 +16,8 @@ enum ByteText {
         var step: Double { self == .binary ? 1024 : 1000 }
     }
 
-    /// At most four characters before the unit: from 1 KiB on, one decimal for a value below 10, none otherwise.
+    /// Writes a size with at most four characters before the unit: from 1 KiB on, one decimal for a value below 10,
+    /// none otherwise.
     static func size(_ bytes: Int64, in system: Units = .binary) -> String {
         let units = system.names
         var value = Double(max(0, bytes))

@@ -4,7 +4,7 @@ import XferModel
 struct ProgressLine: Sendable {
     let style: Style
     let bar: Bar
-    /// Columns to stay within.
+    /// The highest number of columns.
     let width: Int
     /// The time from which remaining waits are counted.
     let now: Timestamp
@@ -98,7 +98,7 @@ struct Bar: Sendable {
         return String(repeating: "=", count: full - head.count) + head + String(repeating: "-", count: width - full)
     }
 
-    /// Whole percents, rounded down: 100 % means all of it.
+    /// Returns whole percents, rounded down: 100 % means all of it.
     static func percent(_ received: Int64, of total: Int64?) -> String {
         guard let total else { return "" }
         guard total > 0 else { return "100%" }

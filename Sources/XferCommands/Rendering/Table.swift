@@ -32,7 +32,7 @@ struct Table: Sendable {
     var rows: [[Cell]] = []
 
     private static let gap = "  "
-    /// Narrowest a flexible column becomes.
+    /// The smallest width of a flexible column, in columns.
     private static let narrowest = 12
 
     /// Puts a column before the others that numbers the rows from 1.

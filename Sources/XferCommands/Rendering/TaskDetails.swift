@@ -8,7 +8,7 @@ struct TaskDetails: Sendable {
     /// The time from which remaining waits are counted.
     let now: Timestamp
 
-    /// Columns of the names.
+    /// The width of the names, in columns.
     static let nameWidth = 18
 
     func lines(_ task: TaskRecord) -> [String] { entries(task).map { line($0.name, $0.text) } }

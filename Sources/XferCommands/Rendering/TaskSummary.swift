@@ -15,11 +15,11 @@ struct TaskSummary: Hashable, Sendable {
     var phase: String?
     var waitReason: String?
     var waitUntil: Timestamp?
-    /// Why each node of a fleet has declined it. Not sanitised.
+    /// The reason why each node of a fleet has declined it. Not sanitised.
     var waitDetail: String?
     /// The URL whose answer causes the wait.
     var waitURL: String?
-    /// Bytes received so far; for an upload, bytes sent.
+    /// The number of bytes received so far; for an upload, bytes sent.
     var received: Int64 = 0
     /// Complete length in bytes; nil while unknown.
     var total: Int64?
@@ -31,7 +31,7 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
-    /// Whether the task is known to demand a digest, which an existing file had, too, if it was kept.
+    /// True if the task is known to demand a digest. A file that existed and was kept has that digest, too.
     var isVerified = false
     /// A warning about its file; nil if there is none. Not sanitised.
     var warning: String?
@@ -91,7 +91,7 @@ extension TaskSummary {
         if let progress = record.progress { apply(progress) }
     }
 
-    /// A task that was added just now, and is queued.
+    /// Creates the summary of a task that was added just now, and is queued.
     init(added id: TaskID, _ task: NewTask) {
         var record = TaskRecord()
         record.id = id

@@ -108,7 +108,8 @@ enum TaskTable {
         }
     }
 
-    /// In ascending order of a column, oldest first where it is the same. Tasks that have nothing there come last.
+    /// Sorts records in ascending order of a column, oldest first where it is the same. Tasks without a value come
+    /// last.
     static func sorted(_ records: [TaskRecord], by column: TaskColumn) -> [TaskRecord] {
         let now = Timestamp.now
         let keyed = records.map { record in (key: key(of: record, column, now), record: record) }

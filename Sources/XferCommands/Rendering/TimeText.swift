@@ -17,7 +17,7 @@ enum TimeText {
     /// A value of the wire for people: a time made local, any other text unchanged.
     static func readable(_ text: String) -> String { Timestamp(rfc3339: text).map { local($0) } ?? text }
 
-    /// RFC 3339 text of the wire, made local; text that is not a time stays unchanged.
+    /// Converts RFC 3339 text of the wire to local time; text that is not a time stays unchanged.
     static func local(rfc3339 text: String) -> String {
         Timestamp(rfc3339: text).map { local($0) } ?? SafeText.sanitised(text)
     }

@@ -110,7 +110,7 @@ struct DaemonSession {
         return answers
     }
 
-    /// Calls that are on their way at once: enough to hide the round trip.
+    /// The number of calls that are sent before the first is answered: enough to hide the round trip.
     private static let window = 256
 
     private func send<Method: RPCMethod>(

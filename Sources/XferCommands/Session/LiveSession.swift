@@ -8,7 +8,7 @@ import XferProtocol
 struct LiveSession {
     private(set) var daemon: DaemonSession
     private let signals: SignalPipe?
-    /// A terminal to read keys from.
+    /// The descriptor of the terminal from which keys are read.
     private let keyboard: Int32?
 
     /// The longest time for which a daemon may be away.
@@ -42,7 +42,7 @@ struct LiveSession {
         case signals(Set<Int32>)
         /// Bytes from a terminal; empty when it hung up.
         case keys([UInt8])
-        /// The answer to a call that was sent is there.
+        /// The answer to a call has arrived.
         case answered(Int64)
         case timeUp
     }
@@ -75,7 +75,7 @@ struct LiveSession {
         }
     }
 
-    /// The next signal or key while the daemon is away.
+    /// Returns the next signal or key while the daemon is not connected.
     func nextWithoutDaemon(until deadline: ContinuousClock.Instant) -> Occurrence {
         interruption(Readiness.wait(for: descriptors, timeout: Readiness.now.duration(to: deadline))) ?? .timeUp
     }

@@ -98,7 +98,7 @@ struct SelectedTasks {
     }
 }
 
-/// Why filters select nothing, or nothing that a verb could change.
+/// The reason why filters select nothing, or nothing that a verb could change.
 struct SelectionReason {
     let filters: FilterOptions
     let daemon: DaemonSession
@@ -166,7 +166,7 @@ struct GroupNames {
         return "there is no group \"\(SafeText.sanitised(name))\"\(hint)"
     }
 
-    /// Groups that are looked through at most: every batch is one.
+    /// The highest number of groups that are searched: every batch is one.
     private static let most = 20_000
 }
 

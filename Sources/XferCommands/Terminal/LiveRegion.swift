@@ -42,8 +42,8 @@ struct LiveRegion {
         isCursorHidden = false
     }
 
-    /// To the first column of the region's first row. A terminal that became narrower has wrapped the lines, so rows
-    /// are counted with the width of now.
+    /// The sequence that moves to the first column of the region's first row. A terminal that became narrower has
+    /// wrapped the lines, so rows are counted with the current width.
     private func returnToTop(columns: Int) -> String {
         guard !drawn.isEmpty else { return "" }
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }
@@ -73,7 +73,7 @@ struct FullScreen {
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    /// Switches to it, hides the cursor and keeps lines from wrapping.
+    /// Switches to the full screen, hides the cursor and keeps lines from wrapping.
     mutating func enter() {
         drawn = []
         terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J")

@@ -14,7 +14,7 @@ enum SafeText {
         return String(result)
     }
 
-    /// JSON text with the same characters written as escapes (RFC 8259 §7), so that its value is unchanged. Line feeds
+    /// Writes the same characters of JSON text as escapes (RFC 8259 §7), so that its value is unchanged. Line feeds
     /// between tokens stay.
     static func escaped(json: String) -> String {
         func isEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar != "\n" && isUnsafe(scalar) }

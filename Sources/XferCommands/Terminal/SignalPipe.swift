@@ -5,7 +5,7 @@ import Glibc
 /// Made once per process, by the verb that waits. SIGINT and SIGTERM lose their handler after the first arrival: a
 /// second Ctrl-C ends a process that hangs.
 struct SignalPipe: Sendable {
-    /// Readable when a signal arrived.
+    /// The descriptor, readable when a signal has arrived.
     let descriptor: Int32
 
     /// Creates the pipe. Returns nil when that fails, in which case signals keep their usual effect.
@@ -53,7 +53,7 @@ struct SignalPipe: Sendable {
 /// so that the handler only ever reads it.
 nonisolated(unsafe) private var signalPipeWriteEnd: Int32 = -1
 
-/// Async-signal-safe: one write(2), errno kept (signal-safety(7)).
+/// Forwards a signal. Async-signal-safe: one write(2), errno kept (signal-safety(7)).
 private func forwardSignal(_ signal: Int32) {
     let savedErrno = errno
     var byte = UInt8(truncatingIfNeeded: signal)

@@ -256,7 +256,7 @@ struct AddCommand: ParsableCommand {
         /// The document for `--json`.
         let document: JSONValue
         var lines: [String] = []
-        /// Lines of the list that were refused, and reported.
+        /// The number of lines of the list that were refused, and reported.
         var refused = 0
         /// The tasks to wait for.
         var fresh: AddedTasks?
@@ -280,7 +280,7 @@ enum AddText {
         return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(cause)\(exists)"]
     }
 
-    /// A few are listed, many are summed up.
+    /// Returns the lines about added tasks: a few are listed, many are summed up.
     static func lines(_ many: TaskAdd.Many, batch: ArraySlice<NewTask>) -> [String] {
         let existing = Set(many.existing)
         guard many.ids.count > 20 else {

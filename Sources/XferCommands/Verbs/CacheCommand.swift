@@ -176,7 +176,7 @@ enum CacheText {
         ]
     }
 
-    /// One line for each field, named as on the wire; header fields beneath.
+    /// Returns one line for each field, named as on the wire; header fields beneath.
     static func lines(_ entry: CacheEntryRecord, _ terminal: Terminal) -> [String] {
         let members = entry.wire.objectValue?.members ?? []
         func line(_ name: String, _ text: String) -> String {

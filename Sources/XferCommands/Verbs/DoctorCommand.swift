@@ -68,7 +68,8 @@ struct DoctorCommand: ParsableCommand {
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 
-    /// - Parameter isUser: which service manager's unit; nil for a daemon that is none's.
+    /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if it
+    ///   is no unit.
     private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {
         [examination.clock(), examination.names(host: host), examination.authorities()]
             + [examination.proxies(CallerProxies())].compactMap(\.self)

@@ -35,7 +35,7 @@ struct OperationCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show how far an operation has come, or its result.")
+        static let configuration = CommandConfiguration(abstract: "Show the progress of an operation, or its result.")
 
         @Argument(help: ArgumentHelp("The operation's id.", valueName: "id"), transform: OperationText.id)
         var id: OperationID

@@ -79,7 +79,7 @@ struct ProfileText: Sendable {
         return table
     }
 
-    /// One line for each field, named as on the wire.
+    /// Returns one line for each field, named as on the wire.
     func lines(_ profile: ProfileRecord) -> [String] {
         (profile.wire.objectValue?.members ?? []).map { name, value in
             style(.bold, TextWidth.padded(name, to: 17))

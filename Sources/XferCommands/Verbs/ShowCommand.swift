@@ -42,8 +42,8 @@ struct ShowCommand: TaskVerb {
 }
 
 extension SelectionOptions {
-    /// One document for `--json`: the task alone if a single id was given, otherwise a list. Nil if that single task
-    /// could not be read.
+    /// Returns one document for `--json`: the task alone if a single id was given, otherwise a list. Nil if that single
+    /// task could not be read.
     func document(of tasks: [JSONValue]) -> JSONValue? {
         guard ids.count == 1, ids.first?.isSingle == true else { return ["tasks": .array(tasks)] }
         return tasks.first.map { ["task": $0] }

@@ -106,7 +106,7 @@ struct VerifyCommand: TaskVerb {
     }
 }
 
-/// What `xferctl verify` takes: ids of tasks, or a file.
+/// The argument of `xferctl verify`: ids of tasks, or a file.
 enum VerifyTarget: Hashable, Sendable {
     case tasks(TaskIDsArgument)
     case file(String)

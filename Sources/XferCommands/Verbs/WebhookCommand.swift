@@ -80,7 +80,7 @@ struct WebhookText: Sendable {
         return types.count > 3 ? "\(types.count) types" : types.joined(separator: " ")
     }
 
-    /// Why nothing is delivered now.
+    /// The reason why nothing is delivered now; nil if there is none.
     private func trouble(_ webhook: WebhookRecord) -> String? {
         guard let reason = webhook.lastFailure, let failedAt = webhook.lastFailedAt,
             failedAt > webhook.lastDeliveredAt ?? Timestamp(microseconds: .min)

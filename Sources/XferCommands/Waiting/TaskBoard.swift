@@ -23,7 +23,7 @@ struct TaskBoard: Sendable {
 
     var unfinished: [Int64] { ids.filter { !ended.contains($0) } }
 
-    /// The worst that happened to any of them.
+    /// The exit status for all tasks: `taskFailed` unless all have ended well.
     var status: ExitStatus {
         ids.allSatisfy { tasks[$0].map(Self.isGood) ?? false } ? .done : .taskFailed
     }

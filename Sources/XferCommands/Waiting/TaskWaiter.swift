@@ -11,7 +11,7 @@ struct TaskWaiter {
         case everything
         /// The ends of tasks that did not complete, on standard error: for `--quiet`.
         case failures
-        /// Only problems of the connection: for `--json`.
+        /// Reports only problems of the connection: for `--json`.
         case nothing
     }
 

@@ -23,7 +23,7 @@ struct EventCursor {
         return seq > last
     }
 
-    /// The event has been processed.
+    /// Advances past an event that has been processed.
     mutating func advance(past event: EventMessage) { last = event.seq ?? last }
 
     /// Resets the position: the numbers are of another database.

@@ -7,8 +7,8 @@ struct Glyphs: Hashable, Sendable {
     var horizontal: String { usesUnicode ? "─" : "-" }
     var vertically: String { usesUnicode ? "↑↓" : "up/down" }
 
-    /// Text from outside, harmless, and in characters that the terminal has: others become question marks of the same
-    /// width.
+    /// Appends text from outside: control characters are removed, and characters that the terminal lacks become
+    /// question marks of the same width.
     func text(_ text: String) -> String {
         let safe = SafeText.sanitised(text)
         guard !usesUnicode, !safe.utf8.allSatisfy({ $0 < 0x80 }) else { return safe }
@@ -31,7 +31,7 @@ struct LineBuilder: Sendable {
         (self.width, self.style, self.glyphs) = (max(0, width), style, glyphs)
     }
 
-    /// Columns that are left.
+    /// The number of columns that are left.
     var room: Int { width - columns }
 
     /// Appends text, cut where it does not fit.

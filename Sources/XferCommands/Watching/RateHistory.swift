@@ -42,7 +42,8 @@ struct RateHistory: Sendable {
 struct Sparkline: Sendable {
     let usesUnicode: Bool
 
-    /// Exactly `width` columns, the highest bar for the highest of the numbers shown; blank where there are none.
+    /// Returns exactly `width` columns, the highest bar for the highest of the numbers shown; blank where there are
+    /// none.
     func text(_ values: [Int64], width: Int) -> String {
         guard width > 0 else { return "" }
         let shown = values.suffix(width)

@@ -59,7 +59,7 @@ extension WatchTask {
             host: record.url.map(Self.host(of:)) ?? "", finishedAt: record.finishedAt, transfer: record.transfer)
     }
 
-    /// Host and port of a URL as the daemon writes it.
+    /// Returns host and port of a URL as the daemon writes it.
     static func host(of url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return "" }
         let authority = url[start...].prefix { !"/?#".contains($0) }

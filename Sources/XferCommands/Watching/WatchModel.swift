@@ -18,7 +18,7 @@ struct WatchModel: Sendable {
     private(set) var rows: [WatchRow] = []
     /// The selected task; its row moves with it.
     private(set) var selected: WatchTask?
-    /// The selected task's row, or where it was.
+    /// The position of the selected task's row, or its last one.
     private(set) var cursor = 0
     /// The first row on the screen.
     private(set) var top = 0
@@ -30,7 +30,7 @@ struct WatchModel: Sendable {
     var helpTop = 0
     var prompt: WatchPrompt?
     var message: WatchMessage?
-    /// Why nothing is current; nil while the daemon answers.
+    /// The reason why nothing is current; nil while the daemon answers.
     var notice: String?
 
     // What has been asked for.
@@ -256,7 +256,7 @@ struct WatchModel: Sendable {
         if distance > 0, let gap { select(near: gap - 1, towards: -1) } else { select(near: target, towards: distance) }
     }
 
-    /// The user has seen the selection: it stays with its task from now on.
+    /// Keeps the selection with its task from now on, because the user has seen it.
     mutating func settleSelection() { isSelectionOpen = false }
 
     mutating func selectFirst() { select(near: 0, towards: 1) }

@@ -111,7 +111,7 @@ struct WatchLayout: Hashable, Sendable {
         case beside, below, instead
     }
 
-    /// Lines of figures at the top.
+    /// The number of lines of figures at the top.
     let headRows: Int
     /// True if the list has titles.
     let hasTitles: Bool

@@ -9,7 +9,7 @@ struct WatchScreen: Sendable {
     var readsKeys = true
     let now: Timestamp
 
-    /// Exactly as many lines as the terminal has rows.
+    /// Returns exactly as many lines as the terminal has rows.
     func lines(_ model: WatchModel) -> [LiveRegion.Line] {
         guard !model.isHelpShown else { return help(model) }
         let layout = model.layout
@@ -43,7 +43,7 @@ struct WatchScreen: Sendable {
 
     // MARK: Details
 
-    /// Exactly as many lines as the pane has rows.
+    /// Returns exactly as many lines as the pane has rows.
     private func details(_ model: WatchModel, _ layout: WatchLayout) -> [LiveRegion.Line] {
         guard let pane = model.pane else { return [] }
         let details = WatchDetails(pane, columns: layout.paneColumns, now: now)

@@ -10,7 +10,7 @@ struct WatchTable: Sendable {
 
     private var stateWidth: Int { isWide ? 9 : 6 }
 
-    /// Exactly as many lines as the layout has.
+    /// Returns exactly as many lines as the layout has.
     func lines(_ model: WatchModel) -> [LiveRegion.Line] {
         let idWidth = idWidth(model)
         let rows = model.visible.map { row in
@@ -96,7 +96,7 @@ struct WatchTable: Sendable {
         return note(task).map(screen.glyphs.text) ?? screen.glyphs.text(task.host)
     }
 
-    /// Six columns: how much there is, or how long it still waits.
+    /// Returns the size or the remaining wait in six columns.
     private func narrowStatus(_ task: TaskSummary) -> String {
         if !task.isTerminal, !task.isRunning, let until = task.waitUntil {
             let seconds = Int64(saturating: screen.now.duration(to: until).inSeconds.rounded(.up))

@@ -15,10 +15,11 @@ public import XferModel
 public struct AdmissionRules: Sendable, Hashable {
     public let lists: AdmissionLists
 
-    /// Without lists every URL is admitted.
+    /// Creates the rules. Without lists every URL is admitted.
     public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
 
-    /// Why the host must not be contacted, judged by its name or its literal address; nil when it may be.
+    /// The reason why the host must not be contacted, judged by its name or its literal address; nil when it may be.
+    ///
     /// - Parameter host: as in `HTTPURL.host`.
     public func refusal(ofHost host: String, port: UInt16) -> AdmissionRefusal? {
         let name = ServerName(host: host)
@@ -34,7 +35,8 @@ public struct AdmissionRules: Sendable, Hashable {
         return AdmissionRefusal(subject: name.description, cause: .notAllowed)
     }
 
-    /// Why no connection to the address may be made, whatever name resolved to it; nil when one may be.
+    /// The reason why no connection to the address may be made, regardless of the name that resolved to it; nil when
+    /// one may be.
     public func refusal(ofAddress address: IPAddress, port: UInt16) -> AdmissionRefusal? {
         for meant in address.meanings(translatedBy: lists.translationPrefixes) {
             if let pattern = lists.deniedHosts.first(where: { $0.matches(.address(meant), port: port) }) {
@@ -65,7 +67,7 @@ public struct AdmissionRules: Sendable, Hashable {
         }
     }
 
-    /// Equality compares all of it; pools are few.
+    /// Hashes a part only. Equality compares all of it; pools are few.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(lists.deniedHosts.count)
         hasher.combine(lists.deniedAddresses.count)
@@ -73,7 +75,7 @@ public struct AdmissionRules: Sendable, Hashable {
     }
 }
 
-/// Why something must not be loaded.
+/// The reason why something must not be loaded.
 public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Cause: Hashable, Sendable {
         case deniedHost(HostPattern)

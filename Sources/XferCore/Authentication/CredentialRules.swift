@@ -66,7 +66,8 @@ public enum CredentialRules {
         !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
     }
 
-    /// ASCII letters, digits, hyphens and underscores: other characters could change the scope of the signature.
+    /// True if the text has only ASCII letters, digits, hyphens and underscores: other characters could change the
+    /// scope of the signature.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

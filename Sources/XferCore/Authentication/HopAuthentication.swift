@@ -55,7 +55,7 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// RFC 7617.
+    /// Returns basic authentication (RFC 7617).
     private static func basic(user: String, password: String) -> HopAuthentication {
         .field("Basic " + Base64.encode("\(user):\(password)".utf8))
     }

@@ -24,8 +24,8 @@ public struct Netrc: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing
-    /// counts.
+    /// Parses the text. Never fails: text that cannot be understood is ignored, and so is everything after a quotation
+    /// mark that is not closed.
     public init(_ text: String) {
         var tokens = Tokens(text)
         while let word = tokens.next() {

@@ -6,7 +6,7 @@ public import XferModel
 public struct TokenBucket: Hashable, Sendable {
     /// Bytes per second, at least 1.
     public private(set) var rate: Int64
-    /// Bytes that may be taken; negative while in debt.
+    /// The number of bytes that may be taken; negative while in debt.
     private var balance: Double = 0
     private var updated: MonotonicInstant
 

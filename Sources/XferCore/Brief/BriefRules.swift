@@ -9,7 +9,7 @@ public enum BriefRules {
     /// The longest body that is kept in memory, in bytes. The start of a download with a longer body, or with one of
     /// unknown length, is committed before its first byte is written.
     public static let largestBody: Int64 = 256 << 10
-    /// After this time the start is committed, so that programs which follow events learn that the task runs.
+    /// The time after which the start is committed, so that programs which follow events learn that the task runs.
     public static let longestRun = Duration.seconds(1)
     /// The most brief runs whose attempts are live; further tasks start in the ordinary way.
     public static let mostFetching = 128

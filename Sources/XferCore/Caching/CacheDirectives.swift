@@ -36,7 +36,7 @@ public struct CacheDirectives: Hashable, Sendable {
     /// True if the directive is there without an argument, as `max-stale` may be.
     public func isBare(_ name: String) -> Bool { arguments[name]?.allSatisfy { $0 == nil } ?? false }
 
-    /// A directive that counts seconds (§1.2.2).
+    /// Returns a directive that counts seconds (§1.2.2).
     public func seconds(_ name: String) -> Seconds {
         guard let found = arguments[name] else { return .absent }
         let values = Set(found.map { $0.flatMap(Self.seconds) })

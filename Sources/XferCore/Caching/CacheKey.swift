@@ -56,7 +56,7 @@ public enum Variant {
         variant.allSatisfy { value(of: $0.name, in: fields, digest) == $0.value }
     }
 
-    /// Why the response cannot be matched to any request; nil when it can.
+    /// The reason why the response cannot be matched to any request; nil when it can.
     static func refusal(of head: ResponseHead, usesCookies: Bool) -> String? {
         let names = names(in: head)
         if names.contains("*") { return "the server does not state the fields by which it varies (Vary: *)" }
@@ -72,7 +72,7 @@ public enum Variant {
         return Set(listed.filter { !$0.isEmpty }).sorted()
     }
 
-    /// Empty for an absent field, which matches only where it is absent, too.
+    /// The digest of a field's value; empty for an absent field, which matches only where it is absent, too.
     private static func value(of name: String, in fields: [HeaderField], _ digest: KeyedDigest) -> String? {
         let lines = fields.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
         if lines.isEmpty { return "" }

@@ -13,7 +13,7 @@ public enum Storability {
     ) -> String? {
         if let refusal = refusal(of: request, sent: fields) { return refusal }
         guard (200...599).contains(head.status), head.status != 206, head.status != 304 else {
-            return "a response \(head.status) is not the whole"
+            return "a response with status \(head.status) does not contain the whole"
         }
         let directives = CacheDirectives(head.fields)
         // §5.2.2.3: a cache that understands the status ignores no-store.
@@ -32,7 +32,8 @@ public enum Storability {
         return nil
     }
 
-    /// Why no response to the request may be kept or used; nil for a plain GET for the whole without `no-store`.
+    /// The reason why no response to the request may be cached or used; nil for a plain GET for the whole without
+    /// `no-store`.
     public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
         guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
         if CacheDirectives(fields).has("no-store") { return "the request says no-store" }

@@ -74,8 +74,8 @@ public struct StartConditions: Sendable {
         return window.nextChange(after: first)
     }
 
-    /// Why the task would fail before it could start; nil if it can start in time. Also nil if the deadline has passed
-    /// already or the zone cannot be read: `verdict` handles both.
+    /// The reason why the task would fail before it could start; nil if it can start in time. Also nil if the deadline
+    /// has passed already or the zone cannot be read: `verdict` handles both.
     public func contradiction(from now: Timestamp) -> String? {
         guard let deadline = schedule.deadline, deadline > now, !isBlind else { return nil }
         guard let start = nextStart(from: now) else { return "the window never opens" }

@@ -1,6 +1,6 @@
 /// Reads a file of the time zone database: TZif, versions 1 to 4 (RFC 8536, RFC 9636).
 public enum TimeZoneFile {
-    /// Why the bytes are no time zone.
+    /// The reason why the bytes are no time zone.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
         init(_ description: String) { self.description = description }
@@ -88,7 +88,7 @@ public enum TimeZoneFile {
 
         mutating func skip(_ count: Int) throws(Fault) { _ = try bytes(count) }
 
-        /// Big-endian, two's complement, 4 or 8 bytes.
+        /// Reads an integer: big-endian, two's complement, 4 or 8 bytes.
         mutating func integer(_ size: Int) throws(Fault) -> Int64 {
             let value = try bytes(size).reduce(0 as UInt64) { $0 << 8 | UInt64(clamping: $1) }
             return size == 4 ? Int64(clamping: Int32(truncatingIfNeeded: value)) : Int64(bitPattern: value)

@@ -28,8 +28,8 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     public static let utc = TimeZoneRules(initialOffset: 0)
 
-    /// No change begins after this second, or before its opposite: 70,000 years from 1970, so that offsets and days can
-    /// be added without overflow.
+    /// The end of changes: none begins after this second, or before its opposite. 70,000 years from 1970, so that
+    /// offsets and days can be added without overflow.
     static let end: Int64 = 1 << 41
 
     /// Seconds that clocks there are ahead of UTC.

@@ -15,7 +15,7 @@ public struct CookieStorage: Sendable {
     private struct Entry {
         var cookie: RequestCookie
         var isHTTPOnly: Bool
-        /// The place in the order of creation. A cookie that replaces another one keeps its place.
+        /// The position in the order of creation. A cookie that replaces another one keeps its position.
         var place: Int
     }
 
@@ -156,7 +156,7 @@ extension HTTPURL {
 }
 
 extension String {
-    /// Path matching (RFC 6265 §5.1.4): equal, or a path below the cookie's.
+    /// True if the path matches the cookie's (RFC 6265 §5.1.4): it is equal, or below it.
     fileprivate func isWithin(cookiePath: String) -> Bool {
         let (own, other) = (utf8, cookiePath.utf8)
         guard own.starts(with: other) else { return false }

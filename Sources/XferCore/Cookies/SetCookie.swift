@@ -53,7 +53,8 @@ struct SetCookie: Hashable {
         }
     }
 
-    /// Seconds, 0 for negative ones; nil unless the text is an integer. Numbers that are too large are the largest one.
+    /// Parses a lifetime in seconds, 0 for negative ones; nil unless the text is an integer. Numbers that are too large
+    /// are the largest one.
     private static func lifetime(_ text: String) -> Int64? {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
         let signs = text.utf8.count - digits.count
@@ -65,7 +66,7 @@ struct SetCookie: Hashable {
         lifetime == 0 ? 1 : min(max(now.addingSaturated(lifetime), 1), latest)
     }
 
-    /// Without white space (§5.2: blanks and tabs) at both ends.
+    /// Removes white space (§5.2: blanks and tabs) from both ends.
     private static func trimmed(_ bytes: Substring.UTF8View) -> String {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let start = bytes.firstIndex { !isBlank($0) } ?? bytes.endIndex

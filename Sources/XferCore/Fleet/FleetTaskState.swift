@@ -4,7 +4,7 @@ public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     case queued
     /// Goes into its lane when its `not_before` has come.
     case delayed
-    /// A node has claimed it. The node's own list has the details.
+    /// A node has claimed the task. The node's own list contains the details.
     case leased
     case paused
     case completed

@@ -23,7 +23,7 @@ public struct LeaseRules: Hashable, Sendable {
         refusalLength = .seconds(300) / scale
     }
 
-    /// Until when the node's daemon may run the tasks of the fleet.
+    /// The time until which the node's daemon may run the tasks of the fleet.
     ///
     /// It counts from the sending: the observers' clocks began at the earliest when the beat was written.
     public func leaseEnd(beatSentAt: MonotonicInstant) -> MonotonicInstant { beatSentAt.advanced(by: leaseLength) }
@@ -56,10 +56,10 @@ public struct BeatObserver: Hashable, Sendable {
         }
     }
 
-    /// The duration of a node's silence, as a judgement.
+    /// The state of a node according to the time since its last beat.
     public enum Liveness: Hashable, Sendable {
         case live
-        /// No beat for more than two intervals.
+        /// There was no beat for more than two intervals.
         case silent
         case dead
     }

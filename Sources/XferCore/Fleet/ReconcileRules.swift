@@ -29,7 +29,7 @@ public enum ReconcileRules {
         return isLeased ? .follow : .abandon
     }
 
-    /// The action about a task that was claimed just now, although the daemon has one of the same key.
+    /// The action for a task that was claimed just now, although the daemon has one of the same key.
     ///
     /// The node claimed it before. A task that failed or was cancelled then is retried as a new task; a task that was
     /// published then is not fetched again.

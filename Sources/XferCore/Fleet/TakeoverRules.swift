@@ -2,7 +2,7 @@ public import XferModel
 
 /// Decides the new state of a lease when its node is dead, is removed, or no longer knows the task.
 public enum TakeoverRules {
-    /// Why the node will not report the task's end.
+    /// The reason why the node will not report the task's end.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
         /// Its beats stopped. It may still live behind a broken network.
         case dead

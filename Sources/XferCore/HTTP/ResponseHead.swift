@@ -4,7 +4,7 @@ public import XferModel
 public struct ResponseHead: Hashable, Sendable {
     /// The status code, 100 … 999. Only an interim response has a status below 200.
     public var status: Int
-    /// 1 or 2: decides whether a limited transfer has to change connections.
+    /// The major version, 1 or 2: decides whether a limited transfer has to change connections.
     public var majorVersion: Int
     /// The fields in the order received, names in the server's spelling.
     public var fields: [HeaderField]
@@ -134,13 +134,13 @@ public enum EntityTag {
         tag.hasPrefix("\"") ? "\"xfer-\(tag.dropFirst())" : "xfer-\(tag)"
     }
 
-    /// Strong comparison (§8.8.3.2): both strong, and the same octet for octet.
+    /// Compares strongly (§8.8.3.2): true if both are strong and equal in every octet.
     public static func matchStrongly(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return false }
         return isStrong(left) && left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Weak comparison: the same but for `W/`.
+    /// Compares weakly: true if both are equal except for `W/`.
     public static func matchWeakly(_ left: String, _ right: String) -> Bool {
         opaque(left).utf8.elementsEqual(opaque(right).utf8)
     }

@@ -16,7 +16,7 @@ public struct HookOutput: Sendable {
     private var line: [UInt8] = []
     private var isCut = false
     private var taken = 0
-    /// Bytes that were left out, ends of long lines included.
+    /// The number of bytes that were left out, ends of long lines included.
     public private(set) var discarded: Int64 = 0
 
     public init(_ limits: Limits = Limits()) { self.limits = limits }
@@ -47,7 +47,7 @@ public struct HookOutput: Sendable {
         return lines
     }
 
-    /// The output has ended: returns the last line if it has no end.
+    /// Ends the output: returns the last line if it has no line feed.
     public mutating func onEnd() -> String? { line.isEmpty ? nil : removeLine() }
 
     private mutating func removeLine() -> String {

@@ -83,7 +83,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case aside(TransferError)
     }
 
-    /// Fruitless attempts in a row after which kept bytes are not worth waiting for their source any more.
+    /// The number of attempts in a row without progress after which kept bytes do not wait for their source any more.
     public static let patience = 4
 
     /// The sources of the bytes in the partial file, including bytes that are not committed yet.
@@ -184,7 +184,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    /// Nothing but a digest shows that the body was not cut off where it ended.
+    /// Records that only a digest can show that the body was not cut off where it ended.
     public mutating func onUnprovenEnd(at offset: Int64) { use.onUnprovenJoin(at: offset) }
 
     /// Records that the source sends another version from its first byte. The kept bytes of all sources are discarded.
@@ -291,7 +291,7 @@ public struct MirrorSelector: Hashable, Sendable {
         return choices.enumerated().max { (share($0.element), -$0.offset) < (share($1.element), -$1.offset) }?.element
     }
 
-    /// A source has sent so many bytes in an attempt that lasted so long.
+    /// Records that a source has sent this number of bytes in an attempt of this duration.
     public mutating func onSpeed(of source: Int, bytes: Int64, in duration: Duration) {
         speeds[source].addSample(bytes: bytes, in: duration)
     }

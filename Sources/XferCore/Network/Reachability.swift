@@ -30,7 +30,7 @@ public struct Reachability: Hashable, Sendable {
         var hasLost = false
     }
 
-    /// The first state counts as announced.
+    /// Creates the state. It counts as announced.
     public init(facts: NetworkFacts? = nil, metered: [InterfacePattern] = []) {
         self.facts = facts
         self.metered = metered
@@ -88,7 +88,8 @@ public struct Reachability: Hashable, Sendable {
         return now
     }
 
-    /// The timer has fired. Returns nil when it is too early, or when the changes have cancelled each other.
+    /// Called when the timer has fired. Returns nil when it is too early, or when the changes have cancelled each
+    /// other.
     public mutating func onTimer(at now: MonotonicInstant) -> Change? {
         guard let pending = unsettled, pending.due <= now else { return nil }
         unsettled = nil

@@ -6,7 +6,7 @@ public enum OperationRules {
     public static let mostRunning = 16
     /// The number of ended operations that are kept for each user.
     public static let mostEnded = 100
-    /// How many seconds an ended operation is kept.
+    /// The time for which an ended operation is kept, in seconds.
     public static let keepEnded: Int64 = 604_800
     /// The shortest time between two reports of progress.
     public static let reportInterval = Duration.seconds(1)

@@ -41,9 +41,9 @@ public struct OriginWindow: Hashable, Sendable {
 
     /// A request that is under way.
     public struct Ticket: Hashable, Sendable {
-        /// Its number among the origin's requests.
+        /// The request's number among the origin's requests.
         let number: UInt64
-        /// The requests that were under way when it began, itself included.
+        /// The number of requests that were under way when it began, itself included.
         public let underWay: Int
         let beganAt: MonotonicInstant
     }
@@ -128,7 +128,7 @@ public struct OriginWindow: Hashable, Sendable {
 
     public var bounds: Bounds
     public private(set) var http = HTTP.unknown
-    /// Requests under way.
+    /// The number of requests under way.
     public private(set) var underWay = 0
     public private(set) var refusals = 0
     public private(set) var reason = Reason.growing
@@ -158,7 +158,7 @@ public struct OriginWindow: Hashable, Sendable {
     private var connectionsBefore: Set<UInt16> = []
 
     private struct Epoch: Hashable {
-        /// Requests with this number or a higher one end it.
+        /// The lowest number of a request that ends it.
         var firstNumber: UInt64
         var beganAt: MonotonicInstant
         var answers = 0
@@ -172,9 +172,9 @@ public struct OriginWindow: Hashable, Sendable {
     }
 
     private struct Measured: Hashable {
-        /// The requests that were under way.
+        /// The number of requests that were under way.
         let size: Int
-        /// Answers per second, and bytes per second.
+        /// The number of answers per second.
         var answers: Double
         var bytes: Double
 
@@ -204,7 +204,7 @@ public struct OriginWindow: Hashable, Sendable {
         }
     }
 
-    /// The requests that may be under way at once.
+    /// The number of requests that may be under way at once.
     public var size: Int { max(1, min(granted, most)) }
 
     public var isFull: Bool { underWay >= size }
@@ -212,7 +212,7 @@ public struct OriginWindow: Hashable, Sendable {
     /// True if the last requests got no answer.
     public var isSilent: Bool { silentEnds > 0 }
 
-    /// Connections in use, as far as is known.
+    /// The number of connections in use, as far as is known.
     public var connections: Int {
         guard underWay > 0 else { return 0 }
         return http == .http2 ? max(1, epoch.connections.count) : underWay
@@ -234,7 +234,7 @@ public struct OriginWindow: Hashable, Sendable {
         return Ticket(number: lastNumber, underWay: underWay, beganAt: now)
     }
 
-    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it:
+    /// Ends a request. Returns true if the origin has refused it because of those that were under way beside it:
     /// the window has shrunk for that, and the same request may be answered once they have ended.
     @discardableResult
     public mutating func end(_ ticket: Ticket, _ outcome: Outcome, at now: MonotonicInstant) -> Bool {

@@ -60,7 +60,7 @@ public struct OriginWindows: Sendable {
         setBounds()
     }
 
-    /// From now on, and until it is forgotten, the host may see more connections than is polite.
+    /// Allows the host more connections than is polite, until it is removed.
     public mutating func allowMore(_ host: String) {
         guard impolite.insert(host).inserted, self[host] != nil else { return }
         let bounds = bounds(of: host)

@@ -19,13 +19,13 @@ public struct TransferMix: Hashable, Sendable {
     /// The most small transfers: as many as share an HTTP/2 connection.
     public static let mostSmall = 100
     public static let mostLarge = 6
-    /// No transfer starts while so many are large, and those beyond them return to the queue. It is more than
-    /// `mostLarge`, because a size shows only after the start.
+    /// The number of large transfers beyond which running ones return to the queue; at this number no transfer starts.
+    /// It is more than `mostLarge`, because a size shows only after the start.
     public static let mostLargeStarted = 2 * mostLarge
     /// An older transfer does not return to the queue.
     public static let youth = Duration.seconds(5)
     public static let mostConnecting = 128
-    /// Transfers that start before any has shown what it is.
+    /// The number of transfers that start before any has shown its kind.
     public static let first = 32
     /// The length in bytes from which on a body is large.
     public static let largeLength: Int64 = 8 << 20
@@ -81,8 +81,8 @@ public struct TransferMix: Hashable, Sendable {
     /// True if more are large than may be.
     public var hasSurplus: Bool { large > Self.mostLargeStarted }
 
-    /// The transfers that are stopped, and return to the queue with their bytes: those that began last, so many that
-    /// `mostLargeStarted` are left. Their sizes are known when they start again, so that none returns twice.
+    /// The transfers that are stopped, and return to the queue with their bytes: those that began last, so that
+    /// `mostLargeStarted` remain. Their sizes are known when they start again, so that none returns twice.
     public static func surplus(of large: [Large]) -> [TransferID] {
         let count = large.count { !$0.isStopping } - mostLargeStarted
         guard count > 0 else { return [] }
@@ -101,7 +101,7 @@ public struct TransferMix: Hashable, Sendable {
         if other == .large { allowance = max(1, allowance / 2) }
     }
 
-    /// The body of a small transfer has ended.
+    /// Called when the body of a small transfer has ended.
     mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 2) }
 
     private mutating func change(_ kind: Kind, by count: Int) {

@@ -23,7 +23,7 @@ public struct ActivityDebouncer: Hashable, Sendable {
         return since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay)
     }
 
-    /// The timer has fired. Returns the new state when it changed.
+    /// Called when the timer has fired. Returns the new state when it changed.
     public mutating func onTimer(at now: MonotonicInstant) -> Bool? {
         guard let since = differingSince,
             since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay) <= now

@@ -25,7 +25,7 @@ public enum ProfileSecretRules {
         return shown
     }
 
-    /// Why a guest's request with the profile's secrets is refused; nil when it is allowed.
+    /// The reason why a guest's request with the profile's secrets is refused; nil when it is allowed.
     public static func refusal(of request: TransferRequest, with profile: Profile) -> RequestFault? {
         guard showsSecrets(of: profile, request) else { return nil }
         let way = "to use the profile's secrets; credential, client_cert, cookies and secret headers can be null"

@@ -199,7 +199,7 @@ public enum RequestBuilder {
 /// Writes a text in an encoding; nil if a character has no form in it.
 public typealias TextEncoding = @Sendable (_ text: String, _ charset: FormCharset) -> [UInt8]?
 
-/// Why a request cannot be made from its fields.
+/// The reason why a request cannot be made from its fields.
 public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field at fault: `params`, `accept_types[1]`.
     public let field: String

@@ -15,9 +15,9 @@ public enum AdoptionRules {
 
     /// The proof that there is for a file's bytes; nil if there is none.
     ///
-    /// A program that writes a file changes its modification time with each write. A time of whole seconds that is older
-    /// than the last change of the file's status was set afterwards, as programs do that copy `Last-Modified`. Whether it
-    /// is that of the source is for the source to say.
+    /// A program that writes a file changes its modification time with each write. A time of whole seconds that is
+    /// older than the last change of the file's status was set afterwards, as programs do that copy `Last-Modified`.
+    /// Only the source can show whether that time is its own.
     ///
     /// - Parameters:
     ///   - modifiedAt: the file's modification time, in nanoseconds since 1970.
@@ -39,13 +39,14 @@ public enum AdoptionRules {
                 date: HTTPDate.format(Timestamp(seconds: changedAt / second))))
     }
 
-    /// What describes the bytes that are kept of a file; nil if none are.
+    /// Returns the description of the bytes that are kept of a file; nil if none are.
     ///
-    /// Something is always left to be requested, the last byte if need be: a source that sends nothing shows no version.
+    /// Something is always left to be requested, the last byte if need be: a source that sends nothing shows no
+    /// version.
     ///
     /// - Parameters:
-    ///   - complete: what is known to be complete, ascending.
-    ///   - total: the length of the whole; nil if the file does not tell it.
+    ///   - complete: the segments known to be complete, ascending.
+    ///   - total: the length of the whole; nil if unknown.
     public static func resumeData(complete: [Segment], total: Int64?, proof: Proof) -> ResumeData? {
         var kept = complete.filter { $0.start >= 0 && $0.committed > $0.start }
         let isWhole = kept.reduce(0) { $0.addingSaturated($1.committed.subtractingSaturated($1.start)) } >= total ?? 0

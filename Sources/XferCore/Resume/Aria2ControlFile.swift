@@ -12,10 +12,10 @@ public struct Aria2ControlFile: Hashable, Sendable {
 
     /// The length of the whole download, in bytes.
     public let totalLength: Int64
-    /// What is complete, ascending, without two segments that touch.
+    /// The complete segments, ascending; no two of them touch.
     public let segments: [Segment]
 
-    /// Nil if the bytes are no control file of this format.
+    /// Parses the bytes; nil if they are no control file of this format.
     public init?(_ bytes: some Collection<UInt8>) {
         var rest = Reader(rest: bytes.makeIterator(), count: bytes.count)
         guard rest.number(2) == 1, rest.number(4) != nil, rest.number(4) == 0,
@@ -48,7 +48,7 @@ public struct Aria2ControlFile: Hashable, Sendable {
         /// The bytes that are left.
         var count: Int
 
-        /// Nil if fewer bytes are left, or if the number does not fit.
+        /// Reads a big-endian number; nil if fewer bytes are left, or if it does not fit.
         mutating func number(_ width: Int) -> Int64? {
             guard count >= width else { return nil }
             count -= width

@@ -27,7 +27,7 @@ public enum HeadVerdict: Hashable, Sendable {
 
 /// The octets of the representation that a body contains.
 public struct BodyPlan: Hashable, Sendable {
-    /// Octets at the start of the body that are thrown away, because they are kept already.
+    /// The number of octets at the start of the body that are discarded, because they are kept already.
     public var skip: Int64
     /// Offset within the representation of the first octet that is written.
     public var offset: Int64
@@ -35,7 +35,7 @@ public struct BodyPlan: Hashable, Sendable {
     public var end: Int64?
     /// Complete length of the representation, nil while unknown.
     public var total: Int64?
-    /// The end of this attempt's work: the segment's end or the total; nil if the length is unknown.
+    /// The offset at which this attempt's work ends: the segment's end or the total; nil if the length is unknown.
     public var goal: Int64?
     /// True if nothing but a demanded digest shows that the body is of the version of the kept bytes.
     public var isUnproven: Bool
@@ -60,7 +60,7 @@ public enum BodyEndVerdict: Hashable, Sendable {
     case fail(TransferError)
 }
 
-/// Why kept bytes cannot be continued.
+/// The reason why kept bytes cannot be continued.
 public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case etagChanged
     case lastModifiedChanged

@@ -45,7 +45,7 @@ public struct RequestPlan: Hashable, Sendable {
     /// The check of a request without `If-Range`: for the one that follows a refused `If-Range`, and for a server that
     /// sends a range in spite of it.
     public let fallback: Guard
-    /// Why the whole is requested although bytes are kept.
+    /// The reason why the whole is requested although bytes are kept.
     public let reason: RestartReason?
     /// The evidence about the server's regard for `If-Range`.
     public var proof = ConditionProof.none

@@ -159,8 +159,8 @@ extension ResumeRules {
             host: url.hostKey)
     }
 
-    /// A partial response does not answer a request for the whole, unless its range is the whole, as some servers send
-    /// it.
+    /// Judges a partial response to a request for the whole. It is no answer unless its range is the whole, as some
+    /// servers send it.
     private static func judgeUnaskedPart(
         _ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp
     ) -> HeadVerdict {
@@ -252,9 +252,9 @@ extension ResumeRules {
         return complete
     }
 
-    /// Some servers ignore `If-Range` and send a part of the new file. So the answer itself has to prove its version,
-    /// unless a strong digest will be verified (then the body is marked as unproven) or the client allows unsafe
-    /// resumption.
+    /// The reason why the answer does not prove its version; nil if it does. Some servers ignore `If-Range` and send a
+    /// part of the new file. So the answer itself has to prove its version, unless a strong digest will be verified
+    /// (then the body is marked as unproven) or the client allows unsafe resumption.
     private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
         if plan.check.joinsVersions || ignoresValidators(of: head, plan) { return nil }
         let isConditionProof = plan.proof == .honoured && lengthsAgree(head, plan)

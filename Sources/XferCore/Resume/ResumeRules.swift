@@ -74,7 +74,7 @@ public enum ResumeRules {
         return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil
     }
 
-    /// Characters of a media type that are kept.
+    /// The number of characters of a media type that are kept.
     private static let longestMediaType = 200
 
     enum StrongValidator: Hashable { case etag(String), date(String) }

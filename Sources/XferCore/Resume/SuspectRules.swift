@@ -80,7 +80,7 @@ public enum SuspectRules {
         return parts.map { String(($0 ?? "-").prefix(longestPart)) }.joined(separator: " ")
     }
 
-    /// Characters of a header field that are compared.
+    /// The number of characters of a header field that are compared.
     private static let longestPart = 200
 
     private static func description(of reason: Reason) -> String {

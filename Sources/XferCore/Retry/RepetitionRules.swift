@@ -21,8 +21,8 @@ public enum RepetitionRules {
             || specification.kind == .upload && specification.upload.uploadProtocol == .tus
     }
 
-    /// Also true after an answer by which the server states that it did not act: 408, 423, 425 and 429 (RFC 9110
-    /// §15.5.9, RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
+    /// True if the request may be repeated after the error; also after an answer by which the server states that it did
+    /// not act: 408, 423, 425 and 429 (RFC 9110 §15.5.9, RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
     public static func mayRepeat(_ specification: TaskSpecification, after error: TransferError) -> Bool {
         saysNothingWasDone(error) || mayRepeat(specification)
     }

@@ -7,15 +7,15 @@ public enum DescriptorRules {
     static let ofService = 48
     /// A task's directory, its own copy of the bytes, and the files that publishing or a hook opens.
     static let ofTask = 3
-    /// A connection, and a second one while both address families are tried.
+    /// The number of descriptors for a request: a connection, and a second one while both address families are tried.
     static let ofRequest = 2
     /// The highest number of connections that `auto` may choose.
     static let maxAutomaticSegments = 8
-    /// Files of a form that are counted; a form with more files waits if it meets the limit.
+    /// The highest number of files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
 
-    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file
-    /// of a list over many hosts would need a connection of its own.
+    /// The number of idle connections that may be kept for the next requests: as many as there are hosts that get
+    /// turns, or each file of a list over many hosts would need a connection of its own.
     ///
     /// - Parameter limit: most descriptors of the process.
     public static func keptConnections(limit: Int) -> Int { min(max(limit / 16, 32), 1024) }
@@ -49,6 +49,6 @@ public enum DescriptorRules {
         return ofTask + connections * ofRequest + files
     }
 
-    /// Descriptors that a task needs which joins a transfer.
+    /// The number of descriptors that a task needs which joins a transfer.
     public static var needOfJoining: Int { ofTask }
 }

@@ -14,8 +14,8 @@ public struct HostConcurrency: Hashable, Sendable {
     /// True if the number of served transfers of this host matters.
     public func isInQuestion(_ host: String) -> Bool { served[host] != nil }
 
-    /// The host has refused a transfer while it serves `others`. Returns the number of others that may explain that: 0
-    /// if the host was seen to serve more than these.
+    /// Records that the host has refused a transfer while it serves `others`. Returns the number of others that may
+    /// explain that: 0 if the host was seen to serve more than these.
     public mutating func onRefusal(by host: String, whileServing others: Int) -> Int {
         guard others > 0 else { return 0 }
         let known = served[host] ?? 0

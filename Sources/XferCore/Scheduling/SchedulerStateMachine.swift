@@ -63,7 +63,7 @@ public struct SchedulerStateMachine: Sendable {
 
     /// The number of transfers that occupy a slot.
     public var activeCount: Int { slots.count }
-    /// Tasks that run, the publishing ones included.
+    /// The number of tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
 
     /// True if a task that needs so many file descriptors may start. A single task always may; if it then lacks
@@ -232,8 +232,8 @@ public struct SchedulerStateMachine: Sendable {
                 ticket: slot.ticket))
     }
 
-    /// The request of a transfer has ended with this outcome. Called before the transfer's slot is released. Returns
-    /// true if the origin has refused it because of those that were under way beside it; see `OriginWindow.end`.
+    /// Records the outcome of a transfer's request. Call it before the transfer's slot is released. Returns true if the
+    /// origin has refused it because of the requests that were under way; see `OriginWindow.end`.
     @discardableResult
     public mutating func record(
         _ outcome: OriginWindow.Outcome, of transfer: TransferID, at now: MonotonicInstant
@@ -260,14 +260,14 @@ public struct SchedulerStateMachine: Sendable {
         return true
     }
 
-    /// A body has ended: its slot is free, its tasks are still running.
+    /// Releases the slot of a transfer whose body has ended; its tasks are still running.
     public mutating func onBodyEnd(_ transfer: TransferID) {
         publishing.formUnion(fetching.removeValue(forKey: transfer) ?? [])
         if slots[transfer]?.kind == .small { mix.onSmallEnd() }
         releaseSlot(of: transfer)
     }
 
-    /// A run has ended, with whatever result.
+    /// Ends the run of a task, whatever its result.
     public mutating func onEnd(_ task: TaskID) {
         guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)
@@ -311,7 +311,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// The highest number of these from one host; nil leaves the number to `OriginWindow`.
     public var maxActivePerHost: Int?
     public var order: QueueOrder
-    /// Finished bodies being verified and published at once.
+    /// The highest number of finished bodies that are verified and published at once.
     public var maxPublishing: Int
     /// File descriptors that running tasks may need together: see `DescriptorRules`.
     public var maxDescriptors = Int.max
@@ -331,8 +331,8 @@ public struct SchedulerLimits: Hashable, Sendable {
 public protocol QueueIndex: ~Copyable {
     /// The group's limit on its concurrent transfers; nil is no limit of its own.
     borrowing func maxActive(of group: GroupKey) throws -> Int?
-    /// The lane that was served longest ago, of those with queued tasks. Paused groups, hosts that are cooling down and
-    /// excluded lanes are skipped.
+    /// The lane that was served longest ago, among those with queued tasks. Paused groups, hosts that are cooling down
+    /// and excluded lanes are skipped.
     borrowing func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane?
     /// The first tasks of the lane in the given order; there may be more than `limit`.
     borrowing func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID]

@@ -41,7 +41,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
         var former: Former?
         /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
-        /// The middle of the measured time; nil before it.
+        /// The state at the middle of the measurement; nil before that.
         var middle: Start?
         /// The number of times the measurement was prolonged by half, because the rate was rising.
         var extensions = 0
@@ -62,7 +62,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     static let trialSeconds = 1.0
     /// A download that would take no longer is not worth a change, in seconds.
     static let short = 8.0
-    /// Required speed-up for twice the connections.
+    /// The required speed-up for twice the connections.
     static let gain = 1.2
     /// Below this share of the former rate, the new connections have slowed the download.
     static let loss = 0.7

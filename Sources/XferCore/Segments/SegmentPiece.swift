@@ -58,7 +58,7 @@ extension [SegmentPiece] {
         return pieces
     }
 
-    /// Equal pieces without a connection and without bytes.
+    /// Divides a range into equal pieces without a connection and without bytes.
     init(dividing range: Range<Int64>, into count: Int, alignment: Int64) {
         self = []
         var start = range.lowerBound

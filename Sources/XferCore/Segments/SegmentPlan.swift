@@ -39,7 +39,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// No smaller piece is split off, in bytes.
     private let smallest: Int64
 
-    /// Pieces are cut at multiples of it, so that a page of the file has one connection.
+    /// The number of which pieces' ends are multiples, so that a page of the file has one connection.
     private let alignment: Int64
 
     /// If a connection would take longer than this for the rest of its piece, in seconds, its rear is taken even if it
@@ -48,7 +48,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     /// A connection that is slower than the others by this factor returns its piece; see `laggard`.
     static let farBelow = 8.0
-    /// Measurements before a connection counts as slow: connecting takes time.
+    /// The number of measurements before a connection counts as slow: connecting takes time.
     private static let leastMeasurements = 4
     /// The highest number of pieces that are taken from slow connections: each costs a request. Beyond it slow
     /// connections keep theirs.
@@ -80,20 +80,20 @@ public struct SegmentPlan: Hashable, Sendable {
     /// True if every byte was written.
     public var isWritten: Bool { pieces.allSatisfy(\.isWritten) }
 
-    /// Bytes that were written.
+    /// The number of bytes that were written.
     public var writtenByteCount: Int64 { pieces.reduce(0) { $0 + $1.written - $1.start } }
 
-    /// Bytes from the first on that were written without a gap.
+    /// The number of bytes from the first on that were written without a gap.
     public var writtenPrefix: Int64 { pieces.firstMissing(\.written) ?? total }
 
-    /// Bytes that are durable.
+    /// The number of bytes that are durable.
     public var committedByteCount: Int64 { pieces.reduce(0) { $0 + $1.committed - $1.start } }
 
     /// Segments that are written, to be made durable and then passed to `onDurable`: as few as possible, none of them
     /// empty.
     public var writtenSegments: [Segment] { pieces.writtenSegments }
 
-    /// First offset of the connection's piece that is not durable; nil when it has no piece.
+    /// The first offset of the connection's piece that is not durable; nil when it has no piece.
     public func committed(of connection: Connection) -> Int64? {
         pieces.first { $0.connection == connection }?.committed
     }
@@ -169,14 +169,14 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].rate = SegmentConnectionRate()
     }
 
-    /// The connection has written up to this offset; an offset outside its piece is ignored.
+    /// Records that the connection has written up to this offset; an offset outside its piece is ignored.
     public mutating func onWritten(_ connection: Connection, to offset: Int64) {
         guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         guard offset > pieces[index].written, offset <= pieces[index].end else { return }
         pieces[index].written = offset
     }
 
-    /// These segments, returned by `writtenSegments` earlier, are durable now.
+    /// Records that these segments, returned by `writtenSegments` earlier, are durable now.
     public mutating func onDurable(_ segments: [Segment]) {
         for index in pieces.indices {
             for segment in segments where segment.start <= pieces[index].start {
@@ -233,7 +233,7 @@ public struct SegmentPlan: Hashable, Sendable {
         return nil
     }
 
-    /// The server does not accept more connections than these.
+    /// Limits the connections to the number that the server accepts.
     public mutating func limit(to connections: Int) { growth.limit(to: max(1, connections)) }
 
     /// A connection that could continue over the untouched pieces behind its own, and where it would end: answer with
@@ -259,7 +259,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].end = end
     }
 
-    /// Back to one stream from the first missing byte to the last, over whatever was written behind it: for a server
+    /// Returns to one stream from the first missing byte to the last, over whatever was written behind it: for a server
     /// that does not support ranges. No connection may have a piece.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, pieces.firstMissing(\.committed) ?? total)

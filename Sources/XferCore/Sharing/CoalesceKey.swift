@@ -52,7 +52,7 @@ public struct CoalesceKey: Hashable, Sendable {
         $0.sharing == .common && !ordered.contains($0.name)
     }
 
-    /// Digest of a URL alone, to find the keys that are about it.
+    /// The digest of a URL alone, to find the keys that are about it.
     public static func digest(of url: HTTPURL, _ digest: KeyedDigest) -> [UInt8]? {
         var words = CanonicalKeyEncoder()
         words.add("url")
@@ -140,7 +140,8 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// By name, case-insensitive; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
+    /// Adds fields by name, case-insensitive; the order of fields with the same name has a meaning (RFC 9110 §5.3) and
+    /// stays.
     private mutating func add(fields: [HeaderField]) {
         guard !fields.isEmpty else { return add([String]()) { $0.add($1) } }
         let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
@@ -159,7 +160,7 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// A reference is added by its path or name, an inline secret by its value: only its digest is kept.
+    /// Adds a secret: a reference by its path or name, an inline secret by the digest of its value.
     private mutating func add(_ secret: Secret) {
         switch secret {
         case .value(let value):

@@ -92,7 +92,7 @@ private struct DirectiveReader {
         return nil
     }
 
-    /// RFC 9110 §5.6.2.
+    /// True for a character of a token (RFC 9110 §5.6.2).
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -5,7 +5,7 @@ import XferModel
 public struct StepSize: Hashable, Sendable {
     /// The desired time of a step: others wait for one, and for its commit.
     public static let target = Duration.milliseconds(15)
-    /// Fewer elements cost more in commits than they save in waiting.
+    /// The smallest number of elements: fewer cost more in commits than they save in waiting.
     public static let least = 20
 
     /// The number of elements of the next step.

@@ -57,15 +57,15 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// Another task of the same owner has joined its slot: as a cancel, with an event of its own.
+    /// Cancels the task because another task of the same owner has joined its slot; it has an event of its own.
     public mutating func onSuperseded(by newcomer: TaskID, at now: Timestamp) -> TaskTransition {
         var transition = onCancel(at: now)
         if transition.isChange { transition.event = .taskSuperseded(by: newcomer) }
         return transition
     }
 
-    /// The task has got another URL for its source: a task that waits because of the former one, or has failed,
-    /// continues.
+    /// Called when the task has got another URL for its source: a task that waits because of the former one, or has
+    /// failed, continues.
     public mutating func onNewSource(at now: Timestamp) -> TaskTransition {
         if task.state == .failed { return onRetry(at: now) }
         guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
@@ -134,7 +134,8 @@ public struct TaskStateMachine: Sendable {
         task.total = total
     }
 
-    /// The server has `sent` bytes of an upload and will keep them. No event: progress is not one.
+    /// Records that the server has `sent` bytes of an upload and will keep them. It causes no event, since progress is
+    /// none.
     public mutating func onAcknowledged(sent: Int64, total: Int64, at now: Timestamp) {
         task.sent = sent
         task.total = total
@@ -242,8 +243,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
 
-    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as an
-    /// attempt.
+    /// Returns the task to the queue, since the attempt has to be made again at once (another trust policy). It does
+    /// not count as an attempt.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
@@ -251,8 +252,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon starts and finds the task as the last process left it. A request that must not be sent twice may have
-    /// been sent: such a task fails.
+    /// Restores the task as the last process left it. It fails if its request must not be sent twice and may have been
+    /// sent.
     ///
     /// - Parameter canContinue: false for an upload that may have begun and that cannot be continued.
     public mutating func onRestore(at now: Timestamp, canContinue: Bool = true) -> TaskTransition {
@@ -290,7 +291,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskStaged(size: size), action: .schedule)
     }
 
-    /// A staged file is published, or `on_conflict` skips it.
+    /// Called when a staged file is published, or `on_conflict` skips it.
     public mutating func onCommit(size: Int64, at now: Timestamp) -> TaskTransition {
         guard task.state == .staged else { return .unchanged }
         end(.completed, at: now)
@@ -310,7 +311,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: .schedule)
     }
 
-    /// The task was just added, and its URL is on the list of failed URLs: it fails without a request.
+    /// Called when the task was just added, and its URL is on the list of failed URLs: it fails without a request.
     public mutating func onBlocked(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .queued || task.state == .paused, "a task that is \(task.state) was not just added")
@@ -327,7 +328,7 @@ public struct TaskStateMachine: Sendable {
     /// The task uses this transfer from now on.
     public mutating func subscribe(to transfer: TransferID) { task.transferID = transfer }
 
-    /// The task joins a transfer that has bytes already; they do not count as its own progress.
+    /// Called when the task joins a transfer that has bytes already; they do not count as its own progress.
     public mutating func onJoin(received: Int64, total: Int64?) {
         task.received = received
         task.total = total
@@ -342,8 +343,8 @@ public struct TaskStateMachine: Sendable {
     /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
-    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an
-    /// event if there were any.
+    /// Discards kept bytes because they cannot be used, not because the source changed. The transition has an event if
+    /// there were any.
     public mutating func onBytesDiscarded(reason: String) -> TaskTransition {
         let dropped = task.received
         forgetBytes()
@@ -360,7 +361,7 @@ public struct TaskStateMachine: Sendable {
         task.total = nil
     }
 
-    /// The bytes of a cancelled task are deleted, or are about to be.
+    /// Removes the transfer of a cancelled task, whose bytes are deleted or about to be.
     private mutating func forgetTransfer() {
         unsubscribe()
         forgetBytes()

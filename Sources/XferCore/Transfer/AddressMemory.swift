@@ -18,7 +18,7 @@ public struct AddressMemory: Sendable {
 
     private struct Failure {
         var time: MonotonicInstant
-        /// Orders failures of the same instant.
+        /// The number that orders failures of the same instant.
         var number: UInt64
     }
 
@@ -78,7 +78,7 @@ public struct AddressMemory: Sendable {
         names[name] = known
     }
 
-    /// The address has answered. Nothing is remembered of a name none of whose addresses has failed.
+    /// Records that the address has answered. Nothing is stored for a name none of whose addresses has failed.
     public mutating func recordAnswer(of address: IPAddress, of name: String, now: MonotonicInstant) {
         guard var known = names[name] else { return }
         known.failures[address] = nil

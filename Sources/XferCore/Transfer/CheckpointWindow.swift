@@ -9,13 +9,13 @@ public import XferModel
 /// and committed together.
 public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
-        /// A checkpoint is due when that many bytes are unsaved …
+        /// The number of bytes not yet durable at which a checkpoint is due.
         public var dueBytes: Int64
-        /// … or the oldest of them is that old, and up to an eighth older.
+        /// The age of the oldest byte not yet durable at which a checkpoint is due, plus up to an eighth.
         public var dueAfter: Duration
-        /// Reading pauses before that many bytes are not yet durable …
+        /// The number of bytes not yet durable before which reading pauses.
         public var pauseBytes: Int64
-        /// … or the oldest of them is that old.
+        /// The age of the oldest byte not yet durable at which reading pauses.
         public var pauseAfter: Duration
 
         /// The highest number of bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as
@@ -84,7 +84,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// The number of bytes that are not yet durable at which reading pauses. The difference to the limit is room for
     /// the bytes in libcurl's buffer, which it may still deliver after a pause.
     private let full: Int64
-    /// The same room for each of several requests: libcurl's buffer, and the bytes that it delivers at once.
+    /// The room for each of several requests: libcurl's buffer, and the bytes that it delivers at once.
     private let room: Int64
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64
@@ -111,7 +111,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         return action(now, neighbours)
     }
 
-    /// The offset is durable. An older offset, or one that was not expected, is valid, too.
+    /// Called when the offset is durable. An older offset, or one that was not expected, is valid, too.
     public mutating func onCommitted(
         _ offset: Int64, now: MonotonicInstant, beside neighbours: Neighbours = Neighbours()
     ) -> Action {

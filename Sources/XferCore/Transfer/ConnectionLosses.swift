@@ -1,19 +1,20 @@
-/// What a connection has shown of losses on its line, as its receiver sees them.
+/// Counts of a connection's segments, from which its receiver recognises losses.
 ///
-/// A sender that loses packets while it sends small files takes the line for a slow one, and with BBR it learns only
-/// slowly that it is not. The receiver cannot see that estimate. It sees segments that came out of order: those behind a
-/// lost one. A new connection begins without the estimate.
+/// A sender that loses packets while it sends small files estimates a slow line, and with BBR the estimate improves
+/// only slowly. The receiver cannot see that estimate. It sees segments that came out of order: those behind a lost
+/// one. A new connection begins without the estimate.
 public struct ConnectionLosses: Hashable, Sendable {
-    /// Received segments with data.
+    /// The number of received segments with data.
     public var segments: UInt32
-    /// Those of them that came out of order.
+    /// The number of those segments that came out of order.
     public var outOfOrder: UInt32
 
-    /// A new connection and a second request take a few round trips, which shorter bodies are not worth.
+    /// The shortest rest of a body, in bytes, for which a new connection is made: it and a second request take a few
+    /// round trips.
     public static let leastBody: Int64 = 16 << 20
-    /// Fewer may be due to one lost packet.
+    /// The least number of segments out of order; fewer may be due to one lost packet.
     static let least: UInt32 = 8
-    /// A smaller part of the segments is no lossy line.
+    /// The least part of the segments out of order; with a smaller one the line does not count as lossy.
     static let share = 0.005
 
     public init(segments: UInt32, outOfOrder: UInt32) {

@@ -27,7 +27,7 @@ public struct IdleDeadline: Hashable, Sendable {
         lastActivity = lastActivity?.advanced(by: start.duration(to: now))
     }
 
-    /// A new request has been sent, and nothing has been received for it.
+    /// Restarts the deadline for a new request, for which nothing has been received.
     public mutating func onRestart() {
         lastActivity = nil
         pausedAt = nil

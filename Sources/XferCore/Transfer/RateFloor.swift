@@ -10,7 +10,7 @@ public struct RateFloor: Hashable, Sendable {
     /// The beginning of the present window, moved by the pauses in it; nil while nothing is expected.
     private var start: MonotonicInstant?
     private var pausedAt: MonotonicInstant?
-    /// Bytes received in the present window.
+    /// The number of bytes received in the current window.
     private var received: Int64 = 0
     /// The service's own delays as of the window's beginning.
     private var delays = Duration.zero

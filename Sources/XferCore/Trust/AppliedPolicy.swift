@@ -30,7 +30,7 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// The checks whose results the decision needs.
     public var neededChecks: TrustChecks { if case .require(let checks) = rule { checks } else { [] } }
 
-    /// Name and version are enough for a hash; equality compares the whole policy.
+    /// Hashes name and version only; equality compares the whole policy.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(policy.name)
         hasher.combine(policy.version)
@@ -51,8 +51,8 @@ public struct AppliedPolicies: Sendable, Hashable {
     /// The report-only policies that would apply if they were enforced.
     public let reporting: [AppliedPolicy]
 
-    /// A report-only policy that is given as `host` or `task` is moved to `reporting`; the ordinary check takes the
-    /// place of such a `host`.
+    /// Creates the policies. A report-only policy that is given as `host` or `task` is moved to `reporting`; the
+    /// ordinary check replaces such a `host`.
     public init(host: AppliedPolicy, task: AppliedPolicy? = nil, reporting: [AppliedPolicy] = []) {
         let given = [host] + (task.map { [$0] } ?? [])
         self.host = host.isReportOnly ? AppliedPolicy(.builtInDefault, at: Timestamp(microseconds: 0)) : host

@@ -7,7 +7,7 @@ public struct PolicyResolver: Sendable, Hashable {
     /// The operator's, else the built-in one.
     public let defaultPolicy: TrustPolicy
 
-    /// No policies: the ordinary check for every server.
+    /// Creates a resolver without policies: the ordinary check for every server.
     public init() {
         policies = []
         defaultPolicy = .builtInDefault
@@ -92,7 +92,7 @@ public struct PolicyResolver: Sendable, Hashable {
     }
 }
 
-/// Why no policies could be found for a connection.
+/// The reason why no policies could be found for a connection.
 public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
     case policyMissing(String)
     case policyDoesNotMatch(String, host: String)

@@ -144,7 +144,7 @@ extension TrustDecision {
 
 /// The result of a handshake: the judgements of all policies that applied to it.
 public struct TrustVerdict: Hashable, Sendable {
-    /// Why the connection is refused, by the first policy that does; nil accepts.
+    /// The reason why the connection is refused, by the first policy that does; nil accepts.
     public var failure: TrustFailure?
     /// The failures that `report_only` policies would have reported.
     public var violations: [TrustFailure]

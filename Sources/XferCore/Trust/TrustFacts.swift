@@ -33,13 +33,13 @@ public struct TrustFacts: Hashable, Sendable {
     public init() {}
 }
 
-/// Why no valid chain could be built.
+/// The reason why no valid chain could be built.
 public struct ChainFault: Hashable, Sendable {
-    /// X509_V_ERR_…, X509_STORE_CTX_get_error(3).
+    /// The code X509_V_ERR_…, see X509_STORE_CTX_get_error(3).
     public var code: Int32
     /// OpenSSL's text.
     public var text: String
-    /// The certificate at fault, 0 is the leaf.
+    /// The position of the certificate at fault in the chain; 0 is the leaf.
     public var depth: Int
     /// The chain does not end at a trust anchor, and no other fault was found.
     public var lacksAnchor: Bool

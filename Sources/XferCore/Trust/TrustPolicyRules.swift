@@ -45,7 +45,7 @@ public enum TrustPolicyRules {
     }
 }
 
-/// Why a policy is refused.
+/// The reason why a policy is refused.
 public struct TrustPolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Problem: Hashable, Sendable {
         case badName

@@ -80,7 +80,7 @@ public enum TrustRule: Hashable, Sendable {
     case reject(TrustContradiction)
 }
 
-/// Why no server can satisfy a policy.
+/// The reason why no server can satisfy a policy.
 public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
     case noPins
     case nameOfAnything

@@ -181,7 +181,7 @@ public struct ResumableUpload: UploadMachine {
             return UploadJudgement.failure(head, from: url, now: now)
         }
         if ResumableUploadWire.isComplete(head) == true {
-            return .fail("the server reports an upload as complete of which it has nothing")
+            return .fail("the server reports a complete upload, but has received nothing")
         }
         guard let place = location ?? resumeData?.url else {
             return .fail("the server created an upload without its URL (Location)")
@@ -249,7 +249,8 @@ public struct ResumableUpload: UploadMachine {
         }
     }
 
-    /// The server has everything; only its answer was lost, and the server need not repeat it.
+    /// Handles an answer of a server that has the whole content: only its earlier answer was lost, and the server need
+    /// not repeat it.
     private mutating func onReplayed(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
         if ResumableUploadWire.isComplete(head) == true || (200...299).contains(head.status) {
             return UploadStep(.answered(mayRetry: false))

@@ -196,7 +196,7 @@ public struct TusUpload: UploadMachine {
         }
     }
 
-    /// The server has stated its offset.
+    /// Continues at the offset that the server has stated.
     private mutating func continueAt(
         _ offset: Int64?, through end: Int64, _ head: ResponseHead, of data: UploadResumeData
     ) -> UploadStep {

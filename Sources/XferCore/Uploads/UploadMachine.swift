@@ -107,8 +107,8 @@ public enum UploadAction: Hashable, Sendable {
 
 /// Rules that both protocols share.
 enum UploadJudgement {
-    /// The upload fails after this many answers in a row without progress, or after the server lost this many upload
-    /// resources within one run.
+    /// The number of answers in a row without progress after which the upload fails, and the number of upload resources
+    /// that the server may lose within one run.
     static let maxFruitless = 3
 
     /// The smallest part that is tried after a 413, in bytes.
@@ -130,7 +130,7 @@ enum UploadJudgement {
         return error
     }
 
-    /// Why this offset is impossible; nil when it is possible.
+    /// The reason why this offset is impossible; nil when it is possible.
     static func objection(to offset: Int64?, from acknowledged: Int64, through end: Int64) -> String? {
         guard let offset else { return "the server sent no valid offset (Upload-Offset)" }
         if offset < 0 { return "the server says it has \(offset) bytes" }

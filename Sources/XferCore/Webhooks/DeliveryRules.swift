@@ -56,7 +56,7 @@ public enum DeliveryRules {
 public struct DeliverySlots: Hashable, Sendable {
     /// The highest number of deliveries that are attempted at the same time: all, and those to one host.
     public static let maxAtOnce = 32
-    /// A receiver that takes 100 ms for each gets 160 a second.
+    /// The highest number of deliveries to a host at once: a receiver that takes 100 ms for each gets 160 a second.
     public static let maxPerHost = 16
 
     private var countByHost: [String: Int] = [:]
@@ -79,7 +79,7 @@ public struct DeliverySlots: Hashable, Sendable {
         countByWebhook[webhook, default: 0] += 1
     }
 
-    /// The delivery of a `start` has ended.
+    /// Ends the delivery of a `start`.
     public mutating func end(webhook: String, host: String) {
         count -= 1
         Self.decrement(&countByHost, host)

@@ -19,7 +19,7 @@ struct ConnectionAdmission {
         return true
     }
 
-    /// Why the request failed, if all of the host's addresses were refused.
+    /// The error of a request for which all of the host's addresses were refused; nil if not all were.
     func failure(host: String) -> TransferError? {
         guard let refused, !hasOpened else { return nil }
         return TransferError(refused, host: host)

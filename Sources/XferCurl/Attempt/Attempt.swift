@@ -31,7 +31,7 @@ public struct Attempt: Sendable {
     public var cookies: [String] = []
     /// Bytes per second, 0 is unlimited. A limited transfer uses HTTP/1.1.
     public var maxReceiveRate: Int64
-    /// Bytes of content per second, 0 is unlimited.
+    /// The highest rate in bytes of content per second, 0 is unlimited.
     public var maxSendRate: Int64
     /// The least rate at which the body has to come; by default none.
     public var leastRate = LeastRate()
@@ -113,7 +113,7 @@ public enum BodySink: Sendable, Hashable {
 public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
     /// The index of the engine's loop on which the attempt runs, from its beginning to its end.
     let loop: Int
-    /// Its number within that loop.
+    /// The number of the attempt within that loop.
     let number: UInt64
 
     public var description: String { "\(loop).\(number)" }
@@ -138,10 +138,10 @@ public final class AttemptProgress: Sendable {
         public var total: Int64?
         /// Body bytes received over the network in this attempt, discarded ones included.
         public var received: Int64
-        /// Bytes of content handed to the system for sending, in the present request: a redirect that wants the content
-        /// again begins at 0.
+        /// The number of bytes of content handed to the system for sending, in the present request: a redirect that
+        /// wants the content again begins at 0.
         public var sent: Int64
-        /// Bytes of content handed to the system for sending in all requests of this attempt.
+        /// The number of bytes of content handed to the system for sending in all requests of this attempt.
         public var sentInAll: Int64
         /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
         public var sendTotal: Int64?

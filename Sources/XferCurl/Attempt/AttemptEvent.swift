@@ -54,7 +54,7 @@ public struct AttemptOutcome: Sendable {
     public var head: ResponseHead?
     /// The body, for a memory sink and for a spilling sink whose limit was not exceeded.
     public var body: [UInt8]?
-    /// Bytes in a spilling sink's file, if its limit was exceeded.
+    /// The number of bytes in a spilling sink's file, if its limit was exceeded.
     public var spilledLength: Int64?
     /// True if the server may have begun to act on the request, because bytes of it were sent. A redirect with an
     /// unchanged method shows that the server did not act, so the value is reset.

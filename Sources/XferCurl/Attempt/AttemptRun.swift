@@ -282,13 +282,13 @@ final class AttemptRun {
 
     // MARK: Calls by the hop, inside libcurl's callbacks
 
-    /// The connection is established.
+    /// Called when the connection is established.
     func onConnected() {
         onActivity(core.now)
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The server has sent something.
+    /// Called when the server has sent something.
     func onActivity(_ now: MonotonicInstant) { pacing.onActivity(now) }
 
     func onHead(_ head: ResponseHead) { history.head = head }
@@ -315,7 +315,7 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The answer is doubtful, and nothing of it is written: the doubt belongs to the kept bytes.
+    /// Ends the attempt because the answer is doubtful. Nothing of it is written: the doubt belongs to the kept bytes.
     func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
 
     /// Records that the body may have been cut off at its end. Its digest decides whether it was.
@@ -324,7 +324,7 @@ final class AttemptRun {
     /// True if the body waits until the caller moves it to a file.
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
 
-    /// A movable attempt has something to report before its end.
+    /// Requests that a movable attempt is moved, because it has something to report before its end.
     func requestMove() {
         guard case .movable = received.writer.sink else { return }
         attempt.onMovable?(nil)
@@ -346,8 +346,8 @@ final class AttemptRun {
         received.writer.redirect(to: descriptor)
     }
 
-    /// Up to `length` bytes of the answer that is being received, and its size so far. Nil if there is no answer, or if
-    /// its bytes are not the bytes of the result, because a coding has to be removed.
+    /// Returns up to `length` bytes of the answer that is being received, and its size so far. Nil if there is no
+    /// answer, or if its bytes are not the bytes of the result, because a coding has to be removed.
     func answer(at offset: Int64, upTo length: Int) -> AnswerPart? {
         guard attempt.mode == .exchange, let hop, hop.isReceivingAnswer, hop.response.codings.isEmpty else {
             return nil

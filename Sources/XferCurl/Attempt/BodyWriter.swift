@@ -41,7 +41,7 @@ struct BodyWriter {
         }
     }
 
-    /// Bytes in a spilling sink's file; nil until its limit is exceeded.
+    /// The number of bytes in a spilling sink's file; nil until its limit is exceeded.
     var spilledLength: Int64? { hasSpilled ? offset : nil }
 
     /// Starts a new body. Throws if its announced end is beyond the sink's limit.
@@ -217,6 +217,6 @@ struct ReceivedBody {
     /// The resume data of the bytes below the writer's offset.
     var kept: ResumeData
     var writer: BodyWriter
-    /// The end of the attempt's segment, if `TransferEngine.setEnd` has changed it, else nil.
+    /// The end offset of the attempt's segment, if `TransferEngine.setEnd` has changed it, else nil.
     var end: Int64?
 }

@@ -11,7 +11,7 @@ import XferModel
 extension Hop {
     private static let most = 320 << 10
 
-    /// Content is about to be sent.
+    /// Keeps the socket, since content is about to be sent.
     func keepSocket() {
         guard link.spare == nil, url.scheme == .http, !link.hasSecureProxy, let socket = handle?.socket else { return }
         link.spare = SpareSocket(of: socket)
@@ -53,7 +53,7 @@ final class SpareSocket {
 
     deinit { close(descriptor) }
 
-    /// Received bytes that were not read; never waits.
+    /// Returns received bytes that were not read, without waiting.
     func unread(upTo most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < most {

@@ -5,7 +5,7 @@ import XferModel
 /// Creates the attempt's error from libcurl's report about a failed request, and identifies the party that failed: the
 /// server, or the proxy on the way.
 extension Hop {
-    /// Call it before the handle is reset.
+    /// Returns the error of a request that ended with this code. Call it before the handle is reset.
     func failure(_ code: CURLcode) -> TransferError {
         guard let (session, handle) = connection else {
             return CurlError.transferError(code, detail: "", osError: 0, url)

@@ -69,7 +69,8 @@ struct Handshakes {
         if hasSecureProxy { isProxyNext = true }
     }
 
-    /// The party of the handshake that is being prepared: through an `https` proxy there are two for one socket.
+    /// Returns the party of the handshake that is being prepared: through an `https` proxy there are two for one
+    /// socket.
     mutating func onContext() -> Party {
         defer { isProxyNext = false }
         let party: Party = isProxyNext ? .proxy : .origin
@@ -96,7 +97,7 @@ struct HopHistory {
     /// True if a server may have begun to act on the request.
     var requestWasSent = false
 
-    /// A server that has acted would not redirect the same request.
+    /// Handles a redirect. A server that has acted would not redirect the same request.
     ///
     /// - Parameters:
     ///   - isNewMethod: true if the next hop has another method.

@@ -5,7 +5,7 @@ import XferTrust
 
 /// Applies the hop's trust policies to the server. All of it runs inside libcurl's callbacks.
 extension Hop {
-    /// A socket is opened: with an `https` proxy the next handshake is the proxy's.
+    /// Called when a socket is opened: with an `https` proxy the next handshake is the proxy's.
     func onSocket() {
         link.handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false)
     }

@@ -36,7 +36,7 @@ final class Hop {
     /// True if libcurl would wait for the connection's end behind a body of known length: it takes
     /// `Transfer-Encoding: identity` for a coding.
     var endsUnseen = false
-    /// Bytes of an unwanted body that were read.
+    /// The number of bytes of an unwanted body that were read.
     var drained = 0
     /// The beginning of a refusal's body, which may contain the reason.
     var refusalText: [UInt8] = []
@@ -166,7 +166,7 @@ final class Hop {
         }
     }
 
-    /// The request has ended. The handle still has the error's details and the request's counters.
+    /// Called when the request has ended. The handle still has the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
         if needsAvoidedAddresses(after: code) { return run.perform(.otherAddress) }

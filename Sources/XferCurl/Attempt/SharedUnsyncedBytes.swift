@@ -5,7 +5,7 @@ import XferCore
 /// `Attempt.checkpoints` apply to their sum.
 public final class SharedUnsyncedBytes: Sendable {
     private struct State {
-        /// Bytes that all attempts together have written since the beginning.
+        /// The number of bytes that all attempts together have written since the beginning.
         var written: Int64 = 0
         var durable: Int64 = 0
         var isSaving = false

@@ -14,7 +14,8 @@ struct Challenges {
         case endless
     }
 
-    /// A server may declare its nonce stale (RFC 7616 §3.3), and the proxy has challenges of its own.
+    /// The highest number of challenges: a server may declare its nonce stale (RFC 7616 §3.3), and the proxy has
+    /// challenges of its own.
     static let limit = 4
 
     /// The head whose meaning the next line decides, or nil.

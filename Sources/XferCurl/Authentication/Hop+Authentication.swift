@@ -27,8 +27,8 @@ extension Hop {
         }
     }
 
-    /// libcurl 7.88 sorts whole lines, so that `a-b:` comes before `a:`; no server computes a signature over that
-    /// order.
+    /// Refuses fields that libcurl would sort wrongly. libcurl 7.88 sorts whole lines, so that `a-b:` comes before
+    /// `a:`; no server computes a signature over that order.
     private func refuseUnsortable(_ fields: [HeaderField]) throws(TransferError) {
         let names = Set(fields.map { $0.name.lowercased() })
         for name in names {

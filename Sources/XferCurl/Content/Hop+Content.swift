@@ -77,8 +77,8 @@ extension Hop {
         return run.core.shared.continues.withLockedValue { $0.mayExpect(url.origin, now: now) }
     }
 
-    /// libcurl wants content for the first time since the request was sent: the server has answered 100, or nothing.
-    /// Over HTTP/2, which does not use the expectation, that is at once.
+    /// Ends the wait for `100 Continue`. libcurl wants content for the first time since the request was sent: the
+    /// server has answered 100, or nothing. Over HTTP/2, which does not use the expectation, that is at once.
     func endExpectation() {
         guard let expectedAt = sending.expectedAt else { return }
         sending.expectedAt = nil
@@ -114,6 +114,6 @@ struct HopSending {
     var expectsContinue = false
     /// The time at which that request was sent; nil once the content is sent, too.
     var expectedAt: MonotonicInstant?
-    /// Bytes that the server has acknowledged; see `Hop.lastAcknowledgement`.
+    /// The number of bytes that the server has acknowledged; see `Hop.lastAcknowledgement`.
     var acknowledged: UInt64 = 0
 }

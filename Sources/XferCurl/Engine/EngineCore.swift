@@ -66,7 +66,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return runs[id.number]
     }
 
-    /// The shared limits have changed.
+    /// Applies changed shared limits.
     func onRateLimits() {
         enter()
         isLimited = shared.rates.isLimited
@@ -90,7 +90,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         loop.stop()
     }
 
-    /// The thread may be a new one after `CurlLoop.stop`, so it is marked each time.
+    /// Marks the current thread as the loop's. It may be a new one after `CurlLoop.stop`, so it is marked each time.
     private func enter() {
         loop.preconditionOnLoop()
         Self.ofThread.current = self
@@ -270,7 +270,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     /// True if the server has ended the connection with close_notify.
     func hasEnded(_ tls: UnsafeMutableRawPointer) -> Bool { watchedEnds[tls] ?? false }
 
-    /// The next request of its kind gets a new session.
+    /// Closes an idle session; the next request of its kind gets a new one.
     private func closeIdle(_ id: UInt32) {
         guard let session = sessions[id], session.isIdle else { return }
         if pools[session.key] === session { pools[session.key] = nil }
@@ -307,7 +307,7 @@ actor EngineLoop {
         core.run(id).map(body)
     }
 
-    /// The shared limits have changed.
+    /// Applies changed shared limits.
     func onRateLimits() { core.onRateLimits() }
 
     func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) { core.retireSessions(where: isRetired) }

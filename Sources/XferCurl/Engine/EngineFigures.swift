@@ -1,10 +1,10 @@
 /// The totals of an engine's work since it was created.
 public struct EngineFigures: Hashable, Sendable {
-    /// Attempts that run.
+    /// The number of attempts that run.
     public var attemptCount: Int
-    /// Requests that have ended.
+    /// The number of requests that have ended.
     public var requestCount: Int64
-    /// Connections that were made for them; the other requests used one that was there.
+    /// The number of connections that were made for them; the other requests used existing ones.
     public var connectionCount: Int64
     public var stalls: LoopStalls
 }

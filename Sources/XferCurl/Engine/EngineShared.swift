@@ -32,10 +32,10 @@ final class EngineShared: Sendable {
     /// Clears the record of addresses that did not answer.
     func forgetAddresses() { addresses.withLockedValue { $0.removeAll() } }
 
-    /// Attempts that run.
+    /// The number of attempts that run.
     var attemptCount: Int { load.withLockedValue(\.total) }
 
-    /// A request has ended.
+    /// Counts a request that has ended.
     func onRequestDone(hasNewConnection: Bool) {
         requests.withLockedValue { requests in
             requests.count &+= 1

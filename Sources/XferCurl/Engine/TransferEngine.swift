@@ -111,8 +111,8 @@ public final class TransferEngine: Sendable {
         for loop in loops { await loop.retireSessions(where: isRetired) }
     }
 
-    /// Up to `length` bytes, from `offset` on, of the answer that an attempt in exchange mode is receiving; nil if it
-    /// receives none, or one with a content coding.
+    /// Returns up to `length` bytes, from `offset` on, of the answer that an attempt in exchange mode is receiving; nil
+    /// if it receives none, or one with a content coding.
     public func answer(of id: AttemptID, at offset: Int64, upTo length: Int) async -> AnswerPart? {
         await loops[id.loop].withAttempt(id) { $0.answer(at: offset, upTo: length) } ?? nil
     }
@@ -165,9 +165,9 @@ public final class TransferEngine: Sendable {
 public struct EngineConfiguration: Sendable {
     /// The `User-Agent` of requests that do not set their own, for example `xferd/1.0.0`.
     public var userAgent: String
-    /// Threads that move bytes, 1 … `maxLoops`.
+    /// The number of threads that move bytes, 1 … `maxLoops`.
     public var loops: Int
-    /// Idle connections that the session which is made first may keep for later requests; later ones keep fewer.
+    /// The number of idle connections that the first session may keep for later requests; later sessions keep fewer.
     public var keptConnections: Int
     /// The hosts whose `http` URLs are requested over https.
     public var strictTransport: StrictTransport
@@ -187,7 +187,7 @@ public struct EngineConfiguration: Sendable {
     }
 }
 
-/// Why the engine cannot run here.
+/// The reason why the engine cannot run here.
 public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
     /// libcurl's TLS backend is not OpenSSL. With another backend the TLS callbacks have another meaning.
     case notOpenSSL(found: String)

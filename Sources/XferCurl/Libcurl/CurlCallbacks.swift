@@ -7,7 +7,7 @@ import XferModel
 // run on the loop's thread, inside a libcurl call the engine made there. The context is an id, not an object: a removed
 // object is simply not found.
 
-/// CURLOPT_WRITEFUNCTION: part of a body.
+/// CURLOPT_WRITEFUNCTION: receives part of a body.
 func curlBodyCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -16,7 +16,7 @@ func curlBodyCallback(
     return hop.onBody(bytes)
 }
 
-/// CURLOPT_HEADERFUNCTION: one line of a head or trailer.
+/// CURLOPT_HEADERFUNCTION: receives one line of a head or trailer.
 func curlHeaderCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -35,7 +35,7 @@ func curlConnectedCallback(
     return hop.onConnected(route) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// CURLOPT_SSL_CTX_FUNCTION: a TLS handshake is prepared. Whatever is returned but CURLE_OK ends the request with it.
+/// CURLOPT_SSL_CTX_FUNCTION: prepares a TLS handshake. Any result but CURLE_OK ends the request with it.
 func curlTLSContextCallback(
     _ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
@@ -45,7 +45,8 @@ func curlTLSContextCallback(
     return CURLE_OK
 }
 
-/// CURLOPT_SOCKOPTFUNCTION, set for limited transfers and `https` proxies only: a new socket, not yet connected.
+/// CURLOPT_SOCKOPTFUNCTION, set for limited transfers and `https` proxies only: prepares a new socket that is not yet
+/// connected.
 func curlSocketOptionCallback(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {
@@ -57,7 +58,7 @@ func curlSocketOptionCallback(
     return Int32(CURL_SOCKOPT_OK)
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION: makes the socket, unless no connection may be made to the address, or another one is
+/// CURLOPT_OPENSOCKETFUNCTION: creates the socket, unless no connection may be made to the address, or another one is
 /// preferred.
 func curlOpenSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
@@ -78,7 +79,7 @@ func curlSocketCallback(
     return 0
 }
 
-/// CURLMOPT_TIMERFUNCTION: when libcurl wants to be called next; −1 never.
+/// CURLMOPT_TIMERFUNCTION: sets the time at which libcurl wants to be called next; −1 is never.
 func curlTimerCallback(
     _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -94,7 +95,7 @@ private func session(_ context: UnsafeMutableRawPointer?) -> TransferSession? {
     EngineCore.current?.session(UInt32(truncatingIfNeeded: UInt(bitPattern: context)))
 }
 
-/// CURLOPT_READFUNCTION: the next bytes of a content.
+/// CURLOPT_READFUNCTION: provides the next bytes of a content.
 func curlContentCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -112,7 +113,8 @@ func curlContentSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl
     return seek(reader, offset, origin)
 }
 
-/// curl_mime_data_cb(3): the next bytes of a part. The context is the part's reader, which the form keeps alive.
+/// curl_mime_data_cb(3): provides the next bytes of a part. The context is the part's reader, which the form keeps
+/// alive.
 func curlPartCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

@@ -19,7 +19,7 @@ enum CurlError {
         detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     }
 
-    /// Framing errors that libcurl detects before `HeadParser` sees the head; only the text identifies them.
+    /// Recognises framing errors that libcurl detects before `HeadParser` sees the head; only the text identifies them.
     private static func framingFault(_ code: CURLcode, _ detail: String) -> (FailureReason, Bool?)? {
         switch code {
         case CURLE_WEIRD_SERVER_REPLY where detail.hasPrefix("Invalid Content-Length"): (.invalidFraming, nil)

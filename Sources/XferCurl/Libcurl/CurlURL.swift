@@ -68,7 +68,7 @@ public enum CurlURL {
         }
     }
 
-    /// RFC 3986 §3.1.
+    /// True for a scheme (RFC 3986 §3.1).
     private static func isScheme(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, first.isLetter else { return false }
         return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
@@ -166,7 +166,7 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-/// Why a text is not a URL that can be fetched.
+/// The reason why a text is not a URL that can be fetched.
 public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case tooLong(limit: Int)

@@ -48,13 +48,14 @@ extension EasyHandle {
         xfer_easy_set_pointer(easy, CURLOPT_OPENSOCKETFUNCTION, nil)
     }
 
-    /// Bytes of content the system has taken in the present request.
+    /// The number of bytes of content the system has taken in the present request.
     var contentSent: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) ?? 0 }
 
     /// Length of the content as libcurl announced it; nil before it did.
     var contentLength: Int64? { offset(CURLINFO_CONTENT_LENGTH_UPLOAD_T).flatMap { $0 >= 0 ? $0 : nil } }
 
-    /// Bytes of requests that were sent, without content; more than one request only if libcurl repeats it.
+    /// The number of bytes of requests that were sent, without content; more than one request only if libcurl repeats
+    /// it.
     var requestSize: Int {
         var size = 0
         xfer_easy_get_long(easy, CURLINFO_REQUEST_SIZE, &size)

@@ -53,7 +53,7 @@ final class EasyHandle {
         var maxReceiveRate: Int64
         /// The highest number of bytes that are read at once; see `bufferSize`.
         var readSize: Int
-        /// No connection that was used before: see `Hop.isStale`.
+        /// True if the request needs a new connection; see `Hop.isStale`.
         var needsNewConnection: Bool
         var authentication = HopAuthentication.none
         /// The `Cookie` field's value.
@@ -61,8 +61,8 @@ final class EasyHandle {
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
 
-        /// libcurl's buffer. Over plain http a call reads as much as is there; a TLS record has 16 KiB at most, so a
-        /// larger buffer has only costs. Under a limit the buffer is small.
+        /// The size of libcurl's buffer in bytes. Over plain http a call reads as much as is there; a TLS record has 16
+        /// KiB at most, so a larger buffer has only costs. Under a limit the buffer is small.
         var bufferSize: Int {
             if maxReceiveRate > 0 { return 16 << 10 }
             return url.scheme == .http && !spec.key.hasSecureProxy ? readSize : min(readSize, 64 << 10)
@@ -258,8 +258,8 @@ final class EasyHandle {
 
 /// The TCP window of limited transfers, so that the server cannot send a minute ahead of what is read.
 enum ReceiveWindow {
-    /// About a second's worth, 4 KiB … 4 MiB; without a limit the kernel's maximum. `TCP_WINDOW_CLAMP` (tcp(7)), not
-    /// `SO_RCVBUF`, because it can be raised again.
+    /// Limits the socket's receive window to about a second's worth of bytes, 4 KiB … 4 MiB; without a limit it is the
+    /// kernel's maximum. `TCP_WINDOW_CLAMP` (tcp(7)), not `SO_RCVBUF`, because it can be raised again.
     static func clamp(_ socket: Int32, rate: Int64) {
         _ = xfer_clamp_tcp_window(socket, rate > 0 ? Int32(clamping: min(max(rate, 4 << 10), 4 << 20)) : 1 << 30)
     }

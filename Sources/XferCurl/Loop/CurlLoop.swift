@@ -155,7 +155,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     /// The turns so far that took too long. From any thread.
     var stalls: LoopStalls { inbox.withLockedValue(\.stalls) }
 
-    /// One batch: jobs that come meanwhile wait for the next turn, so that sockets get theirs.
+    /// Runs one batch of jobs; later ones wait for the next turn, so that sockets get theirs.
     private func runJobs() {
         let jobs = inbox.withLockedValue { inbox in
             inbox.thread = .awake
@@ -197,7 +197,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
 /// Handles the loop's sockets and deadlines; called on its thread only.
 protocol LoopClient: AnyObject {
     func onReady(token: UInt64, mask: UInt32)
-    /// Once per turn, after the jobs and before waiting: the place for due deadlines.
+    /// Called once per turn, after the jobs and before waiting: the place for due deadlines.
     func onTurn()
 }
 

@@ -17,7 +17,7 @@ final class TransferSession {
 
     let id: UInt32
     let key: PoolKey
-    /// No new requests; closed when the last one ends.
+    /// True if it gets no new requests; it is closed when the last one ends.
     private(set) var isRetired = false
 
     private unowned let core: EngineCore
@@ -28,7 +28,7 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
-    /// The time at which the last request began at whose end libcurl drops names that it resolved long ago.
+    /// The begin of the last request that makes libcurl drop old results of name resolution at its end.
     private var forgettingAt: MonotonicInstant?
 
     /// The highest number of easy handles kept for the next request; and most connections that are kept for as long as
@@ -84,7 +84,7 @@ final class TransferSession {
         return true
     }
 
-    /// A form has a handle of its own.
+    /// Returns the handle for a request with this content. A form has a handle of its own.
     private func handle(for content: RequestContent?) -> EasyHandle? {
         guard case .multipart(let form) = content else { return idleHandles.popLast() ?? core.makeHandle() }
         if form.carrier == nil { form.carrier = core.makeHandle() }

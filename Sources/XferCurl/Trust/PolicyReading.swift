@@ -36,7 +36,7 @@ public enum PolicyReading {
     public static func pem(_ pin: CertificatePin) -> String? { Certificate(der: pin.der)?.pem }
 }
 
-/// Why pins or certificate files could not be read.
+/// The reason why pins or certificate files could not be read.
 public struct PolicyReadingError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 }
@@ -55,7 +55,7 @@ public enum Authorities {
     }
 }
 
-/// Why the authorities' file cannot be used.
+/// The reason why the authorities' file cannot be used.
 public struct AuthoritiesError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 }

@@ -4,7 +4,7 @@ import XferTrust
 
 /// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
 public enum SourceJudge {
-    /// Why the policies refuse the server that sent this; nil when they accept it.
+    /// The reason why the policies refuse the server that sent this; nil when they accept it.
     ///
     /// Reads the authorities, so it blocks for some milliseconds.
     ///

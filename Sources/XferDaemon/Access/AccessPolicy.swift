@@ -3,7 +3,7 @@ import XferModel
 
 /// Decides which users may call: the daemon's own uid and root as operators, others when the configuration allows them.
 public struct AccessPolicy: Hashable, Sendable {
-    /// Why a peer is refused.
+    /// The reason why a peer is refused.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// uid 65534: in a user namespace every unmapped user has this uid (user_namespaces(7)).
         case overflowUser

@@ -4,7 +4,7 @@ public import XferProtocol
 
 /// The client's process at the other end of a connection. The kernel reported its ids when the connection was made.
 public struct Peer: Hashable, Sendable {
-    /// `SO_PEERCRED` (socket(7)).
+    /// The user's id, from `SO_PEERCRED` (socket(7)).
     public let uid: UInt32
     public let gid: UInt32
     /// Supplementary groups, `SO_PEERGROUPS`.

@@ -70,7 +70,7 @@ extension Gateway {
 
 /// The listeners' own addresses, which tasks must not call: a task could otherwise reach the service through itself.
 enum OwnListeners {
-    /// For `AdmissionLists.ownListeners`.
+    /// The addresses of the listeners, for `AdmissionLists.ownListeners`.
     static func addresses(_ listeners: [Settings.Listener]) -> [ListenerAddresses] {
         listeners.compactMap { ListenAddress($0.address) }.flatMap { address in
             let hosts = address.isWildcard ? machineAddresses : [address.host]

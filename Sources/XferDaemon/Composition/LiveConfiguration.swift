@@ -46,7 +46,7 @@ final class LiveConfiguration: Sendable {
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
-    /// Why the configuration file is not in force; nil if it is.
+    /// The reason why the configuration file is not in force; nil if it is.
     var rejection: String? { state.withLockedValue(\.rejection) }
 
     /// Keys whose values in the file apply after a restart only.

@@ -20,7 +20,7 @@ struct ManagerService: Service {
     }
 }
 
-/// Answers on the sockets.
+/// The service that answers on the sockets.
 package struct SocketService: Service {
     let server: RPCServer
     let endpoints: [RPCEndpoint]

@@ -11,8 +11,8 @@ enum StartFailure {
         }
     }
 
-    /// Advice for a state directory whose file system prevents writing; nil if it does not, or if that cannot be
-    /// checked. It checks the file system rather than the error: many calls of several libraries fail in this case,
+    /// Returns advice for a state directory whose file system prevents writing; nil if it does not, or if that cannot
+    /// be checked. It checks the file system rather than the error: many calls of several libraries fail in this case,
     /// each with its own text.
     static func advice(stateDirectory path: String) -> String? {
         var path = path
@@ -32,6 +32,6 @@ enum StartFailure {
         return "the file system of \(path) is full: make room for at least 1 MiB, then start xferd again"
     }
 
-    /// Bytes that a start needs: the log of the database, its index, and a record of crashes.
+    /// The number of bytes that a start needs: the log of the database, its index, and a record of crashes.
     private static let leastSpace: UInt64 = 1 << 20
 }

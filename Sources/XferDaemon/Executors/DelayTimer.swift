@@ -10,7 +10,7 @@ import XferThreads
 final class DelayTimer: Sendable {
     private struct Entry: Comparable {
         let due: Swift.Duration
-        /// Orders jobs with the same time: the first added is the first run.
+        /// The number that orders jobs with the same time: the first added is the first run.
         let number: UInt64
         let job: UnownedJob
 

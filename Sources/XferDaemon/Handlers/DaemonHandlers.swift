@@ -14,7 +14,7 @@ struct DaemonHandlers: Sendable {
     let startedAt: MonotonicInstant
     let configuration: @Sendable () -> LoadedSettings
     let configurationFile: String
-    /// Why the configuration file is not in force.
+    /// The reason why the configuration file is not in force.
     let configurationProblem: @Sendable () -> String?
     /// Keys whose values in the file apply after a restart only.
     let keysWaitingForRestart: @Sendable () -> [String]

@@ -88,7 +88,7 @@ struct TaskHandlers: Sendable {
             TaskList.Result(tasks: [], nextCursor: page.nextCursor, unreadable: page.unreadable))
     }
 
-    /// An answer about so many tasks is read and made in a turn.
+    /// The number of tasks that are read, and whose answer is made, in one turn.
     private static let longWait = 50
 
     private func wait(

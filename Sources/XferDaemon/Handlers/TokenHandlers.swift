@@ -46,7 +46,8 @@ package struct TokenHandlers: Sendable {
         return found
     }
 
-    /// A stolen token must not be able to make another one, which would outlive it.
+    /// Requires a call over the Unix socket: a stolen token must not be able to make another one, which would outlive
+    /// it.
     package static func requireSocket(_ context: CallContext) throws {
         guard context.connection.remote == nil else {
             throw ManagerError.permissionDenied(path: nil, reason: "tokens are changed over the Unix socket only")

@@ -23,8 +23,8 @@ public final class PrometheusRegistry: MetricsFactory {
         self.families = Dictionary(families.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// Everything recorded so far and these samples, sorted by name and labels (Prometheus text exposition format
-    /// 0.0.4).
+    /// Writes everything recorded so far and these samples, sorted by name and labels (Prometheus text exposition
+    /// format 0.0.4).
     ///
     /// - Parameter showsNames: true to include metrics whose labels are names of users' objects.
     public func render(_ samples: [MetricSample] = [], showsNames: Bool = true) -> String {
@@ -108,7 +108,7 @@ public final class PrometheusRegistry: MetricsFactory {
         cell(label, dimensions, .gauge)
     }
 
-    /// A recorder that does not aggregate is a gauge: it has the present value.
+    /// Makes a recorder. One that does not aggregate is a gauge: it has the current value.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {

@@ -29,7 +29,7 @@ package enum PrometheusText {
             .joined(separator: ",")
     }
 
-    /// Whole numbers without a fraction.
+    /// Writes a number; whole numbers without a fraction.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -4,7 +4,7 @@ import XferModel
 
 /// Parses response bodies into objects (AFURLResponseSerialization), with the project's own JSON parser.
 enum ResponseObjects {
-    /// Deepest nesting; leaves room for the levels around an object in an answer.
+    /// The deepest nesting; it leaves room for the levels around an object in an answer.
     private static let maxDepth = 60
 
     static let reader: ResponseReader = { (body, parser, stripsNulls) throws(UnreadableResponse) in
@@ -21,7 +21,7 @@ enum ResponseObjects {
         }
     }
 
-    /// Without the key at fault, which may be a secret: its position is sufficient.
+    /// Describes a syntax error without the key at fault, which may be a secret: its position is sufficient.
     private static func problem(_ error: JSONSyntaxError) -> String {
         let what =
             switch error.reason {

@@ -21,13 +21,13 @@ struct ConfigurationNode: Hashable, Sendable {
     /// The position in its file; nil if it does not come from a file.
     let position: ConfigurationPosition?
 
-    /// Text from outside a file.
+    /// Creates a node of text that does not come from a file.
     init(text: String) {
         content = .scalar(text, isPlain: true)
         position = nil
     }
 
-    /// Its name in errors: `"six"`, `a list`, `a mapping`, `nothing`.
+    /// The node's name in errors: `"six"`, `a list`, `a mapping`, `nothing`.
     var summary: String {
         switch content {
         case .scalar("", isPlain: true): "nothing"
@@ -54,7 +54,7 @@ struct ConfigurationNode: Hashable, Sendable {
     }
 }
 
-/// Why a text is not YAML that the configuration accepts.
+/// The reason why a text is not YAML that the configuration accepts.
 struct ConfigurationSyntaxError: Error, Hashable, CustomStringConvertible {
     let message: String
     let position: ConfigurationPosition?

@@ -117,13 +117,13 @@ public struct InstancePaths: Hashable, Sendable {
         return directory.isEmpty ? "/" : String(directory)
     }
 
-    /// Without empty and `.` components; `..` stays, since text alone cannot resolve it.
+    /// Removes empty and `.` components; `..` stays, since text alone cannot resolve it.
     static func normalized(_ path: String) -> String {
         "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 }
 
-/// Why the paths of an instance cannot be determined.
+/// The reason why the paths of an instance cannot be determined.
 public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertible {
     case noHome(uid: UInt32)
     case socketPathTooLong(String)

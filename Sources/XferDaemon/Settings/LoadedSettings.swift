@@ -6,7 +6,7 @@ import XferProtocol
 /// default. No faulty value is ignored: it makes the whole configuration invalid.
 public struct LoadedSettings: Hashable, Sendable {
     public internal(set) var settings: Settings
-    /// By `SettingKey.path`; a key that is not in it has its default.
+    /// The origins by `SettingKey.path`; a key that is not in it has its default.
     public internal(set) var origins: [String: SettingOrigin]
     /// Messages for the log that refuse nothing, such as an environment variable that no setting uses.
     public let warnings: [String]

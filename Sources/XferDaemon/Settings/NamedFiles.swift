@@ -187,7 +187,7 @@ struct NamedFiles {
         return "contains no certificate in PEM form"
     }
 
-    /// Bytes of a bundle that are looked through for its first certificate.
+    /// The number of bytes of a bundle that are searched for its first certificate.
     private static let largestAuthorities = 1 << 20
 
     private static func fault(ofProgram path: String) -> String? {

@@ -69,7 +69,7 @@ extension SettingForm where Value == [Settings.Policy] {
         return Settings.Policy(policy: policy, pins: input.pins, pinFiles: files)
     }
 
-    /// Texts; one alone is a list of one. A pin is never repeated in an error: it may be a key.
+    /// Reads a list of texts; one alone is a list of one. A pin is never repeated in an error: it may be a key.
     private static func list(_ node: ConfigurationNode, of item: String) throws(SettingMismatch) -> JSONValue {
         let items: [ConfigurationNode]
         switch node.content {

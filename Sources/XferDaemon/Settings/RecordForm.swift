@@ -98,7 +98,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
         return mismatch(error.path, "expected \(expected)\(quoted)", node, at: name)
     }
 
-    /// The allowed values of a field that has a fixed list.
+    /// Returns the allowed values of a field that has a fixed list.
     private func words(at path: String) -> String? {
         let words = alternatives(of: schema(at: path)).compactMap { $0["enum"]?.arrayValue }.flatMap(\.self)
         return words.isEmpty ? nil : SettingMismatch.choice(of: words.compactMap(\.stringValue))

@@ -22,7 +22,7 @@ struct SettingContext: Hashable, Sendable {
     let home: String
 }
 
-/// Why a value was refused.
+/// The reason why a value was refused.
 struct SettingMismatch: Error, Hashable, CustomStringConvertible {
     /// The part at fault, such as `roots[1]`; empty means the value itself.
     private var path = ""
@@ -140,7 +140,7 @@ extension SettingForm where Value == Duration {
 }
 
 extension SettingForm {
-    /// One of a few names.
+    /// The form of a value that is one of a few names.
     static func word(_ words: [(String, Value)]) -> SettingForm {
         let names = words.map(\.0)
         let expected = SettingMismatch.choice(of: names)

@@ -8,7 +8,7 @@ import XferModel
 public struct SettingKey: Sendable {
     /// Dotted, as in `queue.max_active`.
     public let path: String
-    /// Its purpose, one sentence without its full stop.
+    /// The purpose of the setting: one sentence without its full stop.
     public let summary: String
     /// The accepted values, to follow the word "expected".
     public let expected: String

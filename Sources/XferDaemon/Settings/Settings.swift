@@ -70,7 +70,7 @@ public struct Settings: Hashable, Sendable {
         public var roots: [String]
         /// True if every task may write to hidden names directly beneath a home directory, such as `~/.ssh`.
         public var allowsHidden = false
-        /// Bytes left free on every file system.
+        /// The number of bytes left free on every file system.
         public var reserve: Int64 = 268_435_456
         /// The number of bytes of a transfer after which a checkpoint makes them durable.
         public var checkpointBytes: Int64 = 16_777_216
@@ -85,7 +85,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Engine: Hashable, Sendable {
-        /// Threads that move bytes.
+        /// The number of threads that move bytes.
         public var loops = 1
     }
 
@@ -95,9 +95,9 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Results: Hashable, Sendable {
-        /// Bytes of a response that are kept for `task.result`; a larger one fails its task.
+        /// The highest number of bytes of a response that are kept for `task.result`; a larger one fails its task.
         public var maxBytes: Int64 = 1_073_741_824
-        /// Bytes of a response for each byte received, once its content coding is undone.
+        /// The highest number of decoded bytes of a response for each byte received.
         public var maxRatio = 200
     }
 
@@ -171,22 +171,23 @@ public struct Settings: Hashable, Sendable {
         /// The largest message in bytes, in both directions.
         public var maxLine: Int64 = 4_194_304
         public var maxClients = 256
-        /// Connections of one user who is not an operator.
+        /// The highest number of connections of one user who is not an operator.
         public var maxClientsPerUser = 64
-        /// Connections that only operators get, half of all at most.
+        /// The number of connections that only operators get, half of all at most.
         public var reservedClients = 16
         /// The longest time that a request may take from its first byte to its last.
         public var requestTimeout = Duration.seconds(30)
-        /// Bytes of events that wait for one connection, and for all of a user's, before their streams end in an
-        /// overflow.
+        /// The highest number of bytes of events that wait for one connection, and for all of a user's, before their
+        /// streams end in an overflow.
         public var maxWaiting: Int64 = 8_388_608
         public var maxWaitingPerUser: Int64 = 33_554_432
-        /// Requests of one client that are being worked on; beyond that its socket is not read.
+        /// The highest number of requests of one client that are carried out at once; beyond that its socket is not
+        /// read.
         public var maxInFlight = 64
     }
 
     public struct GatewayLimits: Hashable, Sendable {
-        /// Connections of all listeners at a time.
+        /// The highest number of connections of all listeners at a time.
         public var maxClients = 2000
         /// The downloads that are visible through aria2's protocol.
         public var aria2 = Aria2Downloads.added
@@ -215,7 +216,7 @@ public struct Settings: Hashable, Sendable {
     public struct Grant: Hashable, Sendable {
         /// Directories beneath which its tasks may write and read; absolute, at least one.
         public var roots: [String]
-        /// Unfinished tasks it may have.
+        /// The highest number of unfinished tasks it may have.
         public var maxTasks = 10_000
         public var maxPriority = Priority.normal
 

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Writes values in YAML's flow style, such that YAML reads back the same.
 enum YAMLText {
-    /// Double-quoted (YAML 1.2 §7.3.1) with everything that is not printable ASCII or a letter escaped.
+    /// Writes the text double-quoted (YAML 1.2 §7.3.1) with everything escaped that is not printable ASCII or a letter.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -29,7 +29,7 @@ enum YAMLText {
         }
     }
 
-    /// Field names are written without quotes.
+    /// Writes a key; field names are written without quotes.
     private static func key(_ text: String) -> String {
         let isWord = !text.isEmpty && text.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "_") }
         return isWord ? text : quoted(text)

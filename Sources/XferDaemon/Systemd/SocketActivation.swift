@@ -3,7 +3,7 @@ public import Glibc
 /// Sockets the service manager opened for this process (sd_listen_fds(3)).
 public struct InheritedSocket: Hashable, Sendable {
     public let descriptor: Int32
-    /// From `LISTEN_FDNAMES`; `FileDescriptorName=` of the socket unit, else the unit's name.
+    /// The name from `LISTEN_FDNAMES`: `FileDescriptorName=` of the socket unit, else the unit's name.
     public let name: String
     /// The path it is bound to; nil for an abstract or unnamed one.
     public let path: String?
@@ -56,7 +56,7 @@ public enum SocketActivation {
     }
 }
 
-/// Why an inherited descriptor cannot be served.
+/// The reason why an inherited descriptor cannot be served.
 public enum SocketActivationError: Error, Hashable, Sendable, CustomStringConvertible {
     case badCount(String)
     case notOpen(Int32)

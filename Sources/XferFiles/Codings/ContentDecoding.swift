@@ -34,11 +34,12 @@ public struct ContentDecoding: Sendable {
         public var inMemory: Int
         /// The highest number of bytes of the content, and of each step between two codings.
         public var bytes: Int64
-        /// Bytes of the content for each byte received, at least 1. Not checked for a content of up to `unquestioned`
-        /// bytes.
+        /// The highest number of decoded bytes for each byte received, at least 1. Not checked for a content of up to
+        /// `unquestioned` bytes.
         public var ratio: Int64
 
-        /// Small compared with the output of any decompression bomb.
+        /// The length in bytes up to which a content's ratio is not checked: small compared with the output of any
+        /// decompression bomb.
         public static let unquestioned: Int64 = 1 << 20
 
         public init(inMemory: Int, bytes: Int64, ratio: Int64) {
@@ -206,7 +207,7 @@ public struct ContentDecoding: Sendable {
     }
 }
 
-/// Why an answer cannot be decoded.
+/// The reason why an answer cannot be decoded.
 public enum ContentDecodingError: Error, Hashable, Sendable {
     /// The input ends before the stream does.
     case truncated(ContentCoding)

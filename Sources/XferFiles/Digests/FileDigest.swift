@@ -6,7 +6,8 @@ public import XferModel
 public enum FileDigest {
     static let readSize = 1 << 20
 
-    /// Digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset does not change.
+    /// Computes the digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset does not
+    /// change.
     ///
     /// - Parameter isCancelled: called before every read, of at most 1 MiB.
     /// - Throws: `lengthMismatch` if the file is shorter than `length`, `digestUnavailable`, `cancelled`, `system`.
@@ -32,14 +33,14 @@ public enum FileDigest {
         return try context.finish()
     }
 
-    /// Digest of bytes in memory.
+    /// Computes the digest of bytes in memory.
     public static func compute(_ bytes: [UInt8], algorithm: Checksum.Algorithm) throws(FileError) -> Checksum {
         var context = try DigestContext(algorithm)
         bytes.withUnsafeBytes { context.update($0) }
         return try context.finish()
     }
 
-    /// Digest of a partial file's first `length` bytes.
+    /// Computes the digest of a partial file's first `length` bytes.
     public static func compute(
         _ file: PartialFile, algorithm: Checksum.Algorithm, length: Int64, isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Checksum {

@@ -49,7 +49,7 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// Identifies the file system in a `SpaceLedger`: the device number. Not kept over restarts.
+    /// The number that identifies the file system in a `SpaceLedger`: the device number. Not kept over restarts.
     public var fileSystemID: UInt64 { identity.device }
 
     /// The absolute path of a name in this directory.

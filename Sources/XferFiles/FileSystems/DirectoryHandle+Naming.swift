@@ -23,7 +23,7 @@ extension DirectoryHandle {
         if let code = refusal(of: name) { throw .nameRefused(path: path(of: name), code: code) }
     }
 
-    /// Error numbers by which a file system refuses a name.
+    /// True for the numbers of errors by which a file system refuses a name.
     static func isNameRefusal(_ code: Int32) -> Bool { [EINVAL, ENAMETOOLONG, EILSEQ].contains(code) }
 
     /// The error number with which the file system refuses a name; nil if it does not, as far as can be found out.

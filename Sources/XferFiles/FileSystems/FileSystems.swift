@@ -2,8 +2,8 @@ import Glibc
 import XferThreads
 
 extension FileSystemTraits {
-    /// The traits of the file systems that were used and are still mounted, by the device number of a directory. Touches no
-    /// file system.
+    /// The traits of the file systems that were used and are still mounted, by the device number of a directory.
+    /// Touches no file system.
     public static var known: [UInt64: FileSystemTraits] { FileSystems.ofProcess.known }
 }
 
@@ -66,8 +66,8 @@ final class FileSystems: Sendable {
     /// The number of file systems that are remembered over changes of mounts.
     private static let mostRemembered = 256
 
-    /// The traits that were determined last of what is still mounted, by the device number of a directory. Touches no file
-    /// system.
+    /// The traits that were determined last of what is still mounted, by the device number of a directory. Touches no
+    /// file system.
     var known: [UInt64: FileSystemTraits] {
         let mounts = mounts
         return state.withLock { state in

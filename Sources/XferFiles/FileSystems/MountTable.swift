@@ -74,7 +74,7 @@ public struct MountTable: Sendable {
 
     private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Space, tab, line feed and backslash are written as three octal digits.
+    /// Decodes a field of the table, in which space, tab, line feed and backslash are written as three octal digits.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = field

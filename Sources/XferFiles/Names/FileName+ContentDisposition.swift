@@ -39,7 +39,7 @@ extension FileName {
         return String(validating: bytes, as: UTF8.self) ?? value
     }
 
-    /// Text in one of the charsets that RFC 8187 requires, or its usual misnomer; nil for others.
+    /// Decodes text in one of the charsets that RFC 8187 requires, or its usual misnomer; nil for others.
     fileprivate static func decoded(_ bytes: [UInt8], charset: String) -> String? {
         switch charset.lowercased() {
         case "utf-8", "utf8", "us-ascii": String(validating: bytes, as: UTF8.self)

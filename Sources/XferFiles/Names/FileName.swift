@@ -33,9 +33,9 @@ public enum FileName {
         return end.map { String(name[...$0]) }
     }
 
-    /// Control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot look like
-    /// a picture), and characters without width, by which two names could look the same. Joiners stay: some scripts
-    /// need them.
+    /// True for control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot
+    /// look like a picture), and characters without width, by which two names could look the same. Joiners are allowed:
+    /// some scripts need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x206F, 0xFEFF, 0x2028, 0x2029: true
@@ -58,8 +58,8 @@ public enum FileName {
 }
 
 extension FileName {
-    /// Stem and extension with its dot: `("a", ".tar.gz")`. An extension has 1 … 16 ASCII letters and digits, at least
-    /// one of them a letter, so that the end of `linux-6.1` is none.
+    /// Splits a name into stem and extension with its dot: `("a", ".tar.gz")`. An extension has 1 … 16 ASCII letters
+    /// and digits, at least one of them a letter, so that the end of `linux-6.1` is none.
     static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return (name, "") }
         let suffix = name[dot...]
@@ -105,7 +105,7 @@ extension FileName {
         return text
     }
 
-    /// Why a text cannot be the name of a directory's entry; nil when it can.
+    /// The reason why a text cannot be the name of a directory's entry; nil when it can.
     static func problem(with name: String) -> String? {
         if name.isEmpty { return "it is empty" }
         if name.utf8.last == UInt8(ascii: "/") { return "it is the name of a directory, expected a file name" }

@@ -110,7 +110,7 @@ extension PartialFile {
 // MARK: - Content
 
 extension PartialFile {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     public func length() throws(FileError) -> Int64 {
         let handle = try handle()
         return Int64(clamping: try status(of: handle.raw, path: path).st_size)

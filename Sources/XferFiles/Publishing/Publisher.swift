@@ -23,7 +23,7 @@ public struct Publisher: Sendable {
         public var mode: UInt16
         /// True if a default access control list of the directory decides instead of `mode`, where it has one.
         public var yieldsToDirectory: Bool
-        /// Its modification time; nil leaves the time of the last write.
+        /// The modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
         /// The file's facts when it was complete; they must not have changed. Nil if they were not recorded.
         public var whole: FileFacts?
@@ -118,8 +118,8 @@ public struct Publisher: Sendable {
         case nameTaken
     }
 
-    /// The part was open since the intent was made, or has just been opened, so its inode number cannot have been
-    /// reused.
+    /// Checks the part before it is renamed. It was open since the intent was made, or has just been opened, so its
+    /// inode number cannot have been reused.
     private func requireReady(_ partName: String, for intent: PublishIntent) throws(FileError) {
         let path = directory.path(of: partName)
         guard let found = try directory.status(of: partName) else {
@@ -298,8 +298,8 @@ extension Publisher {
         return Traces(isNamed: isNamed, hasPart: hasPart)
     }
 
-    /// True if these facts are of the part. The next publishing checks it again, so an intent of an earlier version will
-    /// do.
+    /// True if these facts are of the part. The next publishing checks it again, so an intent of an earlier version
+    /// will do.
     private func isUnpublished(_ part: FileFacts, _ intent: PublishIntent) -> Bool {
         guard directory.traits.keepsInodeNumbers else { return intent.part.length == part.length }
         return intent.part.mark.isCertain
@@ -308,7 +308,8 @@ extension Publisher {
 
     /// Completes what was begun for a file that has its final name, and makes it durable. Blocks.
     ///
-    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has none.
+    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has
+    ///   none.
     public func finish(_ intent: PublishIntent, partName: String?) throws(FileError) {
         if let partName { try directory.remove(partName) }
         handOver(intent)
@@ -324,11 +325,12 @@ extension Publisher {
         try directory.sync()
     }
 
-    /// True if the final name leads to a file that had no name before, and that was not found by its mark or its digest.
+    /// True if the final name leads to a file that had no name before, and that was not found by its mark or its
+    /// digest.
     ///
-    /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
-    /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched
-    /// again.
+    /// If a file system records neither birth nor generation, inode number, length and modification time are compared.
+    /// That is not enough to delete a file. But if the file is taken for another one, nothing is lost: the bytes are
+    /// fetched again.
     private func isLinked(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName) else { return false }
         return found.identity.inode == intent.part.identity.inode && found.length == intent.part.length

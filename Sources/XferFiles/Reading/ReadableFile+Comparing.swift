@@ -34,6 +34,6 @@ extension ReadableFile {
         return true
     }
 
-    /// Bytes that are compared at a time.
+    /// The number of bytes that are compared at a time.
     private static var stretch: Int64 { 1 << 20 }
 }

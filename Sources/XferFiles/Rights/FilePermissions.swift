@@ -105,7 +105,7 @@ struct AccessList: Hashable {
 
     struct Entry: Hashable {
         let tag: Tag
-        /// Bits 4 read, 2 write, 1 search or execute.
+        /// The permissions: 4 read, 2 write, 1 search or execute.
         let permissions: UInt16
     }
 
@@ -145,7 +145,7 @@ struct AccessList: Hashable {
 /// A user whose rights count when a path is opened on its behalf.
 public struct FileUser: Hashable, Sendable {
     public let uid: UInt32
-    /// Its own group; nil when the account database does not know the user.
+    /// The user's own group; nil when the account database does not know the user.
     public let gid: UInt32?
     /// All groups of the user, the primary one too. Nil when they are unknown: then the user has only the rights that
     /// do not depend on groups.

@@ -25,10 +25,10 @@ struct PathWalk {
     private(set) var missing: [String] = []
     /// The file at the end of the path when that is no directory.
     private(set) var file: (handle: Descriptor, facts: stat, name: String)?
-    /// Why it ended where it did, unless the rest is just missing.
+    /// The reason why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?
 
-    /// Links on a way at most, as the kernel has it.
+    /// The highest number of symbolic links on a path, as in the kernel.
     private static let maxLinks = 40
 
     init(_ path: String, for users: [FileUser], isActing: Bool) throws(FileError) {

@@ -38,7 +38,7 @@ enum UserThread {
         do throws(FileError) { return .success(try body()) } catch { return .failure(error) }
     }
 
-    /// The group that represents "no group": the default of `/proc/sys/kernel/overflowgid`.
+    /// The id of the group that represents "no group": the default of `/proc/sys/kernel/overflowgid`.
     private static var overflowGroup: UInt32 { 65534 }
 
     private final class Work<Value: Sendable>: @unchecked Sendable {

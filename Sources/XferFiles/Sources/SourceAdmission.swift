@@ -11,14 +11,14 @@ public import XferModel
 public struct SourceAdmission: Sendable {
     private let roots: AllowedRoots
 
-    /// For operators: any regular file the service can read.
+    /// Creates the rules for operators: any regular file the service can read.
     ///
     /// - Parameter forbidden: state, configuration and credential directories; absolute.
     public init(forbidden: [String]) {
         roots = AllowedRoots(roots: ["/"], forbidden: forbidden)
     }
 
-    /// For other users: regular files beneath their roots that they could read themselves.
+    /// Creates the rules for other users: regular files beneath their roots that they could read themselves.
     public init(_ roots: AllowedRoots) { self.roots = roots }
 
     /// The present facts of the file.

@@ -2,7 +2,7 @@ import Glibc
 import SystemPackage
 import XferModel
 
-/// Why a file that a client named cannot be sent. `description` is a sentence for people.
+/// The reason why a file that a client named cannot be sent. `description` is a sentence for people.
 public enum SourceError: Error, Hashable, Sendable {
     case notAbsolute(path: String)
     case containsNUL(path: String)

@@ -4,7 +4,7 @@ public import XferModel
 ///
 /// It makes no system calls: the caller passes the free space.
 public struct SpaceLedger: Sendable {
-    /// Bytes that stay free on every file system, at least 0.
+    /// The number of bytes that stay free on every file system, at least 0.
     public var reserve: Int64
     private var claims: [TransferID: Claim] = [:]
 

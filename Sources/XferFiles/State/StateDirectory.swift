@@ -34,7 +34,7 @@ public final class StateDirectory: Sendable {
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
     }
 
-    /// Absolute path of a file or directory in here.
+    /// Returns the absolute path of a file or directory in here.
     public func path(of name: String) -> String { directory.path(of: name) }
 
     /// Makes a directory in here (0700) unless it is there, and opens it.

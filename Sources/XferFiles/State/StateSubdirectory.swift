@@ -22,7 +22,7 @@ public final class StateSubdirectory: Sendable {
         self.onRenewal = onRenewal
     }
 
-    /// A directory that is never made again.
+    /// Creates a fixed directory, which is not made again when it is removed.
     public init(_ handle: DirectoryHandle) {
         opened = Locked(handle)
         reopen = { () throws(FileError) in throw .missing(path: handle.path) }

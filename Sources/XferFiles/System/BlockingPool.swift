@@ -6,7 +6,7 @@ import XferThreads
 /// Threads start when there is work, wait without waking up while there is none, and end with the pool after its work
 /// is done. Work starts in the order of its arrival.
 public final class BlockingPool: Sendable {
-    /// Threads of a pool at most.
+    /// The highest number of threads of a pool.
     public static let maxThreads = 64
 
     private let queue: WorkQueue

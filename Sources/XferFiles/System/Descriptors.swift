@@ -36,7 +36,7 @@ public enum Descriptors {
     /// True if `errno` means that none is left, in the process or in the system.
     public static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
-    /// Descriptors that a failed operation may have needed at once.
+    /// The number of descriptors that a failed operation may have needed at once.
     private static let probed = 4
 
     /// True if so few are left that the last failure may be due to that. Libraries often do not report it.

@@ -61,7 +61,7 @@ extension FileIdentity {
     }
 }
 
-/// fstat(2).
+/// Calls fstat(2).
 func status(of descriptor: Int32, path: @autoclosure () -> String) throws(FileError) -> stat {
     var status = stat()
     try perform("inspect", on: path()) { fstat(descriptor, &status) }

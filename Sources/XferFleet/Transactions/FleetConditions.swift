@@ -45,7 +45,7 @@ struct FleetConditions {
         joins.joined(separator: " ") + (parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND "))
     }
 
-    /// Written such that an index of the table of that state can serve.
+    /// Adds a condition on the states, written such that an index of the table of that state can serve.
     private mutating func add(_ states: Set<FleetTaskState>, _ isStateJoined: Bool) {
         var found: [String] = []
         func table(_ name: String, _ alias: String, on condition: String? = nil) {

@@ -3,7 +3,7 @@ import XferModel
 import XferPostgres
 
 extension FleetLeaseTable {
-    /// Ends, releases, progress and the last applied event in one transaction.
+    /// Reports ends, releases, progress and the last applied event in one transaction.
     ///
     /// - Throws: `superseded`, and `invalid` for an end that is too large; nothing was written then.
     public func report(_ registration: FleetRegistration, _ report: FleetReport) async throws(FleetError)

@@ -65,7 +65,7 @@ extension FleetLimitTable {
         _ = try await calls.run("SELECT fleet_limit_host($1, $2::integer)", [name, limit])
     }
 
-    /// Nothing is claimed for the host for so long; a shorter one never ends a longer one.
+    /// Starts a cooldown, during which nothing is claimed for the host; a shorter one never ends a longer one.
     public func coolDown(host: String, for duration: Duration) async throws(FleetError) {
         _ = try await work.run(
             "SELECT fleet_cool_down($1, $2::bigint)", [host, String(max(0, duration.wholeMicroseconds))])

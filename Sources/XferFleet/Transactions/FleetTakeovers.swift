@@ -3,7 +3,7 @@ import XferModel
 import XferPostgres
 
 extension FleetTakeovers {
-    /// Leases and tasks that are decided on in one transaction.
+    /// The number of leases and tasks that are decided on in one transaction.
     private static let step = 500
 
     /// Takes over the leases of a node that an observer considers dead, unless it has beaten or registered since. Also
@@ -165,7 +165,7 @@ extension TakeoverRules.Verdict {
         }
     }
 
-    /// JSON text for the end.
+    /// Returns the JSON text for the end.
     fileprivate func detail(_ cause: TakeoverRules.Cause) -> String {
         switch self {
         case .queue, .keep, .end(.completed), .end(.cancelled): "{}"

@@ -2,12 +2,12 @@ import XferCore
 import XferPostgres
 
 extension FleetTaskTable {
-    /// One task with everything; nil if there is none.
+    /// Returns one task with all columns; nil if there is none.
     public func get(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
         try await get([id]).first
     }
 
-    /// These tasks, optionally with their specifications. Tasks that do not exist are left out.
+    /// Returns these tasks, optionally with their specifications. Tasks that do not exist are left out.
     public func get(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
             "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",
@@ -96,7 +96,7 @@ extension FleetTaskTable {
         return FleetCounts(byState: Dictionary(pairs.filter { $0.1 > 0 }) { $1 })
     }
 
-    /// Figures of the queue. Its counts have no ends: counting those takes time for each.
+    /// Returns figures of the queue. Ended tasks are not counted, since that takes time for each.
     public func queueFigures() async throws(FleetError) -> FleetQueueFigures {
         let counts = try Self.counts(try await calls.run(Self.liveCounts))
         return try await calls.run(

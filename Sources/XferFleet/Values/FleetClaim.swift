@@ -24,7 +24,7 @@ public struct FleetLease: Hashable, Sendable {
     public let claimKey: FleetClaimKey
     public let place: FleetPlace
     public let isRepeatable: Bool
-    /// True if `begin` was called for it.
+    /// True if `begin` was called for the claim.
     public let hasBegun: Bool
     /// True if a wish to cancel waits for the node.
     public let isCancelling: Bool

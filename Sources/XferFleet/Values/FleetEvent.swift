@@ -39,7 +39,7 @@ public struct FleetEventFilter: Hashable, Sendable {
 /// Events in their order.
 public struct FleetEventPage: Hashable, Sendable {
     public let events: [FleetEvent]
-    /// Read on after this one; it counts events that the filter left out.
+    /// The number after which to continue reading; it counts events that the filter left out.
     public let next: Int64
     /// The newest event there is.
     public let newest: Int64

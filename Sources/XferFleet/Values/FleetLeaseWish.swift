@@ -2,7 +2,8 @@ public import XferCore
 
 /// A wish that waits for the node that has the task.
 public struct FleetLeaseWish: Hashable, Sendable {
-    /// Raised with each wish: apply them in this order, and report them in `FleetReport.wishes`.
+    /// The number of the wish, higher for each new one: apply them in this order, and report them in
+    /// `FleetReport.wishes`.
     public let id: Int64
     public let claimKey: FleetClaimKey
     public let wish: FleetWish

@@ -36,7 +36,7 @@ public struct FleetRates: Hashable, Sendable {
     /// Bytes per second for all nodes together; 0 is unlimited.
     public var receive: Int64
     public var send: Int64
-    /// Nodes that are neither down nor draining, at least 1.
+    /// The number of nodes that are neither down nor draining, at least 1.
     public var liveNodes: Int
 
     public init(receive: Int64 = 0, send: Int64 = 0, liveNodes: Int = 1) {
@@ -60,11 +60,11 @@ public struct FleetRates: Hashable, Sendable {
 /// Figures of the queue.
 public struct FleetQueueFigures: Hashable, Sendable {
     public let counts: FleetCounts
-    /// Lanes with queued tasks.
+    /// The number of lanes with queued tasks.
     public let openLanes: Int64
     /// Seconds since the oldest queued task was queued, by the database's clock; nil for an empty queue.
     public let oldestQueued: Double?
-    /// Queued tasks whose place no node serves that is neither down nor draining.
+    /// The number of queued tasks whose place is served by no node that is neither down nor draining.
     public let withoutNode: Int64
     /// The newest event.
     public let newestEvent: Int64

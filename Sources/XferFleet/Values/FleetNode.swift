@@ -8,7 +8,7 @@ public struct FleetNodeDescription: Hashable, Sendable {
     public var labels: Set<String>
     /// Shared storages that it has mounted.
     public var storages: Set<String>
-    /// Tasks that it runs at once.
+    /// The number of tasks that it runs at once.
     public var slots: Int
     /// Identifies the store of its xferd: another store under the same name is another machine.
     public var storeID: String
@@ -71,7 +71,7 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let needsTakeover: Bool
     /// 0 if not counted.
     public let leases: Int
-    /// Queued tasks that only this node can take; 0 if not counted.
+    /// The number of queued tasks that only this node can take; 0 if not counted.
     public let pinned: Int
     /// The figures of the last beat: JSON text from the agent.
     public let figures: String?

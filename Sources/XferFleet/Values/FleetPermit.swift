@@ -16,7 +16,7 @@ public struct FleetPermit: Hashable, Sendable {
     public var inode: UInt64
     /// The length in bytes.
     public var size: Int64
-    /// Nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     public var modifiedAt: Int64
 
     public init(

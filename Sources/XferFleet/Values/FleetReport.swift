@@ -23,7 +23,7 @@ public struct FleetEnd: Hashable, Sendable {
     /// The response of a task of kind `data`; nil for none. At most `resultLimit` bytes.
     public var result: [UInt8]?
 
-    /// 1 MiB: larger results stay with the node.
+    /// The largest result in bytes, 1 MiB: larger results stay with the node.
     public static let resultLimit = 1 << 20
     /// The longest detail in bytes of UTF-8.
     public static let detailLimit = 1 << 16

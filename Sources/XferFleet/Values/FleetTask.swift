@@ -39,7 +39,7 @@ public struct FleetTask: Hashable, Sendable {
     public let spec: String?
 }
 
-/// Why a node does not take a task.
+/// The reason why a node does not take a task.
 public struct FleetRefusal: Hashable, Sendable {
     public let node: FleetNodeID
     /// The reason in English, with the node's name.

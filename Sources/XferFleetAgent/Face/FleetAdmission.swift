@@ -73,7 +73,7 @@ struct FleetAdmission: Sendable {
         return JSONValue.object(EventMessage(event).body).text
     }
 
-    /// On shared storage there are downloads alone, and `dir` is a path beneath the storage.
+    /// Checks a task for shared storage: only downloads are allowed there, and `dir` is a path beneath the storage.
     private static func requireFitForStorage(_ task: NewTask, _ path: String) throws(RPCFailure) {
         if let kind = task.kind, kind != .download {
             throw refusal(path + "kind", "only downloads go to shared storage", expected: "download")

@@ -65,7 +65,7 @@ extension FleetFace {
 }
 
 extension FleetFace {
-    /// Server-sent events.
+    /// Returns the events as server-sent events.
     func stream(_ params: EventsSubscribe.Params, for caller: Caller) async throws -> any EventSource {
         let types = params.types?.values
         let filter = filter(types, params.taskIDs?.values, FleetCaller(caller))
@@ -108,7 +108,7 @@ actor FleetFeed: EventSource {
 
     deinit { face.changes.remove(wakeSignal) }
 
-    /// An unreachable database is waited for: no event is missed.
+    /// Returns the next events. It waits while the database cannot be reached, so that no event is missed.
     func next() async throws -> [EventMessage]? {
         while !Task.isCancelled {
             do {

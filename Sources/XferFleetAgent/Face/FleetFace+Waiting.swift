@@ -61,7 +61,7 @@ extension FleetFace {
         return ids
     }
 
-    /// The tasks among these that have not ended. Removed tasks have.
+    /// Returns the tasks among these that have not ended. Removed tasks count as ended.
     private func openTasks(
         among ids: Set<TaskID>, _ caller: FleetCaller, _ isOver: (FleetTask) -> Bool
     ) async throws -> Set<TaskID> {

@@ -62,7 +62,7 @@ struct FleetFace: Sendable {
     /// All tasks by state, ended ones included.
     func counts() async throws(FleetError) -> StateCounts { try await database.tasks.counts(FleetTaskFilter()).record }
 
-    /// One task that the caller sees.
+    /// Returns one task that the caller sees.
     func task(_ id: TaskID, for caller: FleetCaller) async throws(RPCFailure) -> FleetTask {
         let found = try await attempt { () throws(FleetError) in try await database.tasks.get(FleetTaskID(id.rawValue))
         }
@@ -85,7 +85,7 @@ struct FleetFace: Sendable {
         return tasks
     }
 
-    /// These tasks, each of which the caller sees, in one query.
+    /// Returns these tasks, each of which the caller sees, in one query.
     func tasks(
         _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
     ) async throws(RPCFailure) -> [TaskID: FleetTask] {

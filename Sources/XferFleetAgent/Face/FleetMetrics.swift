@@ -9,7 +9,7 @@ import XferSystem
 struct FleetMetrics: Sendable {
     let face: FleetFace
 
-    /// Lanes that are shown: those with the most queued tasks.
+    /// The number of lanes that are shown: those with the most queued tasks.
     private static let lanes = 50
 
     private struct Family {

@@ -24,7 +24,7 @@ final class DaemonEvents: NodePart, Sendable {
         }
     }
 
-    /// Rings when tasks end, so that free slots are filled at once. Runs until the Swift task is cancelled.
+    /// Wakes the agent when tasks end, so that free slots are filled at once. Runs until the Swift task is cancelled.
     func listen() async {
         while !Task.isCancelled {
             do {

@@ -11,9 +11,9 @@ struct LocalDaemon: Sendable {
 
     /// The lease of tasks that other nodes may take over.
     static let lease = "fleet"
-    /// Tasks in one call.
+    /// The number of tasks in one call.
     static let chunk = 500
-    /// Ends that are read and reported at once: each may have a result of 1 MiB.
+    /// The number of ends that are read and reported at once: each may have a result of 1 MiB.
     static let page = 100
 
     init(socket: String, timeout: Duration) {

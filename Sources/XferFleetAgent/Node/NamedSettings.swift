@@ -54,7 +54,7 @@ struct NamedSettings: Hashable, Sendable {
         }
     }
 
-    /// The specification with them.
+    /// Returns the specification with these settings.
     func inserted(into specification: String) -> String {
         guard !digests.isEmpty, var fields = (try? JSONValue(parsing: specification.utf8))?.objectValue else {
             return specification

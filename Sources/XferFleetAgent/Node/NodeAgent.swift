@@ -200,7 +200,7 @@ actor NodeAgent: NodePart {
         }
     }
 
-    /// Another store has the node's name: a machine that lives, or one that this one replaces.
+    /// Watches another store that has the node's name: a live machine, or one that this one replaces.
     ///
     /// - Throws: `nodeNameTaken` once the other one was seen to beat.
     private func watchRival(_ node: String) async throws {

@@ -27,7 +27,7 @@ final class NodeBeats: NodePart {
     /// The answer to a beat that was sent ahead.
     struct AnsweredBeat: Sendable {
         let of: FleetRegistration
-        /// Not after the beat was sent.
+        /// The time of sending, or an earlier one.
         let sentAt: MonotonicInstant
         let answer: Result<FleetBeat?, FleetError>
     }
@@ -120,7 +120,7 @@ final class NodeBeats: NodePart {
         return hadSome
     }
 
-    /// Work for the fleet as a whole, which every node does.
+    /// Does the work for the fleet as a whole, which every node does.
     func tidy(_ now: MonotonicInstant, hasDue: Bool) async throws {
         if hasDue {
             while try await database.tasks.wakeDelayed() >= 500 {}

@@ -126,7 +126,7 @@ extension NodeWork {
         try await gather(ended)
     }
 
-    /// The daemon does not take the task: other nodes may, unless it is for this one alone or nothing can.
+    /// Handles a task that the daemon does not take: other nodes may, unless it is for this one alone or no node can.
     private func refuse(_ claim: FleetClaim, _ failure: RPCFailure) {
         let isOfThisNode =
             [.permissionDenied, .rejectedByPolicy].contains(failure.knownCode) || failure.data?.path == "owner"

@@ -162,7 +162,7 @@ final class NodeWork: NodePart {
         try await daemon.remove(message.removed)
     }
 
-    /// Other nodes have these tasks now: they end here without a file.
+    /// Ends these tasks here without a file, because other nodes have them now.
     func drop(_ lost: [FleetTaskID], _ registration: FleetRegistration) async throws {
         let gone = lost.compactMap { task in claimed.local(of: task).map { (local: $0, task: task) } }
         guard !gone.isEmpty else { return }

@@ -5,7 +5,7 @@ import XferModel
 /// The contents of the next report to the fleet, and the actions in the daemon after it.
 struct Outbox: Sendable {
     var report = FleetReport()
-    /// Tasks of the daemon that are over here after the report.
+    /// Tasks of the daemon that are removed after the report.
     var removed: [TaskID] = []
 
     var isEmpty: Bool {

@@ -16,7 +16,7 @@ final class Announcer: Sendable {
         (self.database, self.pause) = (database, pause)
     }
 
-    /// Call it after the commit. An announcement that fails is made up for by the agents' beats.
+    /// Announces a commit; call it after the commit. If an announcement fails, the agents' beats replace it.
     func announce() {
         let due: ContinuousClock.Instant? = state.withLockedValue { state in
             guard !state.isUnderWay else { return nil }

@@ -101,7 +101,7 @@ extension Aria2Client {
         return objects(slice.apply(to: try await waiting(columns, limit: slice.needed)), keys)
     }
 
-    /// Queued tasks in the order of their starts, then waiting and paused ones, by id.
+    /// Returns queued tasks in the order of their starts, then waiting and paused ones, by id.
     func waiting(_ columns: Aria2Columns, limit: Int) async throws -> [TaskRecord] {
         let queued = try await list(filter([.queued]), .queue, columns, limit: limit)
         let suspended = try await list(filter(Aria2State.suspended), .ascending, columns, limit: limit - queued.count)
@@ -116,7 +116,7 @@ extension Aria2Client {
         return objects(slice.apply(to: try await stopped(columns)), keys)
     }
 
-    /// The results that are shown, oldest first: of the newest 1,000, as many as aria2 keeps by default.
+    /// Returns the results that are shown, oldest first: of the newest 1,000, as many as aria2 keeps by default.
     func stopped(_ columns: Aria2Columns) async throws -> [TaskRecord] {
         let limit = Int(clamping: Aria2Slice.maxCount)
         return try await list(filter(Aria2State.stopped), .descending, columns, limit: limit)

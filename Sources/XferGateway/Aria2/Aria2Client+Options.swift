@@ -66,7 +66,7 @@ extension Aria2Client {
 
     // MARK: The service
 
-    /// The options that are known. Limits of the whole service are shown to operators.
+    /// Returns the options that are known. Limits of the whole service are shown to operators.
     func getGlobalOption() async -> JSONValue {
         var object = JSONObject()
         if let stats = try? await attempt(QueueStats.self, NoParams()) {

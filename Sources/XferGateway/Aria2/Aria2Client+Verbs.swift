@@ -80,7 +80,7 @@ extension Aria2Client {
         return Self.done
     }
 
-    /// Hiding results calls no method that changes something, so the scope is checked here.
+    /// Checks the caller's scope. Hiding results calls no method that changes something, so no other code checks it.
     private func checkOwnership() async throws {
         guard let id = connection.remote?.tokenID, let token = facade.tokens.token(id),
             token.scope == .own || token.scope == .operate

@@ -91,7 +91,7 @@ extension Aria2Facade {
 }
 
 extension Aria2Fault {
-    /// The answer would be longer than messages may be.
+    /// The error for an answer that would be longer than messages may be.
     static func tooLong(_ limit: Int) -> Aria2Fault {
         Aria2Fault("the answer is longer than \(limit) bytes: request fewer downloads or keys")
     }

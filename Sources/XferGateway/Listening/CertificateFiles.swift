@@ -76,7 +76,7 @@ import NIOCore
 #endif
 
 extension ListenerConfiguration.TLS {
-    /// Why the files cannot be used; nil if they can.
+    /// The reason why the files cannot be used; nil if they can.
     public var fault: String? {
         do throws(GatewayError) {
             _ = try CertificateFiles(self)
@@ -87,7 +87,7 @@ extension ListenerConfiguration.TLS {
     }
 }
 
-/// Why a listener cannot be started, or its certificate not be renewed.
+/// The reason why a listener cannot be started, or its certificate not be renewed.
 public enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     case certificate(file: String, String)
     /// The address is in use, is none of this machine's, or the port is reserved.

@@ -48,7 +48,7 @@ struct ClientSeats<Key: Hashable, Address: Hashable> {
         return .admitted(replacing: victim)
     }
 
-    /// A request of the connection was recognised by a token.
+    /// Records that a request of the connection was recognised by a token.
     mutating func recognise(_ key: Key) {
         guard isAnonymous(key) else { return }
         remove(key)

@@ -118,7 +118,7 @@ public final class Gateway: Sendable {
         }
     }
 
-    /// Connections of clients at this moment.
+    /// The current number of clients' connections.
     public var clientCount: Int { state.withLockedValue { $0.clients.count } }
 
     /// Stops listening, lets running requests finish for as long as `grace`, and closes all connections.
@@ -139,7 +139,7 @@ public final class Gateway: Sendable {
         try? await group?.shutdownGracefully()
     }
 
-    /// One event loop, made when the first listener starts.
+    /// Returns the one event loop, which is made when the first listener starts.
     private func eventLoops() -> MultiThreadedEventLoopGroup {
         state.withLockedValue { state in
             if let group = state.group { return group }

@@ -109,7 +109,7 @@ struct AccessGate: HTTPGate {
             && connection.split(separator: ",").contains { $0.filter { $0 != " " } == "upgrade" }
     }
 
-    /// aria2 has its WebSocket at the path of its `POST`.
+    /// True for the request that opens aria2's WebSocket, which is at the path of its `POST`.
     private static func opensAria2Socket(_ request: HTTPRequest) -> Bool {
         request.path == Aria2Facade.jsonPath && opensSocket(request)
     }
@@ -169,12 +169,12 @@ extension HTTPClient {
             remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false, isEncrypted: isEncrypted))
     }
 
-    /// Ids of tokens are greater.
+    /// The id in place of a token's for anonymous requests; ids of tokens are greater.
     static let anonymousToken: Int64 = 0
 }
 
 extension HTTPAnswer {
-    /// RFC 6750 §3.
+    /// The answer 401 (RFC 6750 §3).
     fileprivate static func unauthorized(_ text: String, error: String? = nil) -> HTTPAnswer {
         var answer = HTTPAnswer.text(text, status: 401)
         answer.headers = [("WWW-Authenticate", "Bearer" + (error.map { " error=\"\($0)\"" } ?? ""))]

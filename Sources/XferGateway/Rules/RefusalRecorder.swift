@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferSystem
 
-/// Why a request was refused before it was carried out.
+/// The reason why a request was refused before it was carried out.
 public enum GatewayRefusal: String, Sendable, CaseIterable {
     case missingToken = "missing_token"
     case wrongToken = "wrong_token"

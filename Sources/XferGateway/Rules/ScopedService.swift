@@ -25,7 +25,7 @@ struct ScopedService: RPCService {
         return try await service.respond(to: method, params: params, on: connection)
     }
 
-    /// Why a token of this scope may not make this call; nil if it may. A pure decision.
+    /// The reason why a token of this scope may not make this call; nil if it may. A pure decision.
     static func refusal(
         of method: String, _ params: JSONValue?, scope: TokenScope, _ fields: RestrictedFields
     ) -> RPCError? {

@@ -210,7 +210,7 @@ public actor QueueControl: ManagerPart {
         await applySharedLimits()
     }
 
-    /// The wall clock was set: the timetable's entry and the time until the next change are determined again.
+    /// Determines the timetable's entry and the time until the next change again, because the wall clock was set.
     func onClockSet() async {
         rateTimer.disarm()
         await applySharedLimits()
@@ -225,7 +225,7 @@ public struct QueueStats: Sendable {
     /// Bytes per second over all running tasks. A shared transfer counts once.
     public var receiveRate: Int64
     public var sendRate: Int64
-    /// Transfers whose bodies are on the way.
+    /// The number of transfers whose bodies are received or sent.
     public var activeCount: Int
     /// Limits in force, including those set over RPC.
     public var maxActive: Int

@@ -155,7 +155,8 @@ extension RunScheduler {
         await settle(outcome.unsettled)
     }
 
-    /// Compares what may be published with the intents; while the database cannot be written, later.
+    /// Compares the files that may have been published with their intents. While the database cannot be written, that
+    /// is postponed.
     private func settle(_ ids: [TaskID]) async {
         guard !ids.isEmpty else { return }
         do {
@@ -176,7 +177,7 @@ extension RunScheduler {
         forgetBriefRuns(Array(ids))
     }
 
-    /// The runs have ended, or their rows say all that has to be known.
+    /// Removes brief runs that have ended, or whose rows contain everything that is needed.
     private func forgetBriefRuns(_ ids: [TaskID]) {
         guard !ids.isEmpty else { return }
         for id in ids {

@@ -27,7 +27,7 @@ public struct CacheCommands: ManagerPart, Sendable {
         return Stats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge)
     }
 
-    /// One page of the entries, by id.
+    /// Returns one page of the entries, by id.
     public func list(
         ascending: Bool, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> CachePage {

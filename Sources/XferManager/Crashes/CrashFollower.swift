@@ -99,7 +99,7 @@ struct CrashRecord: Hashable, Sendable {
     /// The signal's number.
     let signal: Int32
     let pid: Int64
-    /// Nanoseconds since 1970, by the wall clock.
+    /// The time by the wall clock, in nanoseconds since 1970.
     let time: Int64
     let tasks: Set<TaskID>
 

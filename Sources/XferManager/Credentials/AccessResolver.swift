@@ -31,7 +31,8 @@ struct AccessResolver: Sendable {
         return access
     }
 
-    /// Not inlined: a thousand runs that need nothing of this keep the memory for it otherwise.
+    /// Determines the access of a request that needs more than the plain one. Not inlined: a thousand runs that need
+    /// none of this would keep memory for it.
     @inline(never)
     private func fullAccess(
         to request: TransferRequest, profile name: String?, isGuests: Bool

@@ -31,7 +31,7 @@ actor CredentialRenewal {
         var task: TaskID
         /// The origin that answered 401.
         var origin: Origin
-        /// `CredentialRenewal.stamp` of the credential that was sent.
+        /// The `CredentialRenewal.stamp` of the credential that was sent.
         var secret: Int
     }
 

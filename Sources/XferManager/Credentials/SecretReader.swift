@@ -80,7 +80,7 @@ struct SecretReader: Sendable {
 
 /// Checks that secrets can be read, for the validation of a configuration.
 public enum SecretSource {
-    /// Why the secret cannot be read now; nil if it can.
+    /// The reason why the secret cannot be read now; nil if it can.
     public static func fault(
         of secret: Secret, credentialsDirectory: String?, environment: [String: String] = [:]
     ) -> String? {
@@ -93,7 +93,7 @@ public enum SecretSource {
     }
 }
 
-/// Why a secret could not be read. It never contains a part of the secret.
+/// The reason why a secret could not be read. It never contains a part of the secret.
 struct SecretFault: Error, Hashable, CustomStringConvertible {
     let description: String
 

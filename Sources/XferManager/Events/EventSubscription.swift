@@ -22,7 +22,7 @@ public final class EventSubscription: Sendable {
         var queue: [Delivery] = []
         /// The number of deliveries that the reader got last and may still process.
         var inHand = 0
-        /// Deliveries reserved in the budget.
+        /// The number of deliveries reserved in the budget.
         var counted = 0
         /// Tasks whose newest counters the reader has not got.
         var pending: Set<TaskID> = []
@@ -30,7 +30,7 @@ public final class EventSubscription: Sendable {
         var latest: [TaskID: ProgressSnapshot] = [:]
         /// The newest event that the reader has got. Events queued after it are dropped when it falls behind.
         var lastTaken: Int64
-        /// Events up to this number are not delivered.
+        /// The sequence number up to which events are not delivered.
         var floor: Int64
         /// The newest event that was not queued; nil unless the subscriber is behind.
         var newestMissed: Int64?
@@ -117,7 +117,7 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// Deliveries that wait for the reader.
+    /// The number of deliveries that wait for the reader.
     var backlog: Int { state.withLock { $0.queue.count } }
 
     func deliver(_ events: [Event]) {

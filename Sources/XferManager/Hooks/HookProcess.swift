@@ -150,14 +150,14 @@ struct HookProcess {
 
 /// A request to stop a hook, which the thread that waits for the hook can poll.
 final class HookStop: Sendable {
-    /// Readable once the stop was requested.
+    /// The descriptor, readable once the stop was requested.
     let descriptor: Int32
 
     init() { descriptor = xfer_eventfd_create() }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// May be called repeatedly, and before the hook has started.
+    /// Requests the stop. May be called repeatedly, and before the hook has started.
     func request() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))

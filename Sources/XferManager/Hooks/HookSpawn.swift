@@ -6,7 +6,7 @@ import XferSystem
 enum HookSpawn {
     struct Child {
         let pid: pid_t
-        /// The read end of the output pipe, non-blocking. The caller closes it.
+        /// The descriptor of the output pipe's read end, non-blocking. The caller closes it.
         let output: Int32
     }
 

@@ -12,7 +12,7 @@ public struct DatabaseBackup: ManagerPart, Sendable {
     /// A copy that was written.
     public struct Copy: Hashable, Sendable {
         public var size: Int64
-        /// The newest event in it.
+        /// The number of the newest event in the copy.
         public var seq: Int64
     }
 
@@ -73,7 +73,7 @@ extension TransferManager {
     /// Copies the database.
     public var backup: DatabaseBackup { DatabaseBackup(context: context) }
 
-    /// If the database was restored from a backup, decides about tasks whose requests may have been sent after it.
+    /// Decides about tasks whose requests may have been sent after the backup, if the database was restored from one.
     func settleRestored() async throws {
         guard let time = try await store.read({ try $0.setting(TaskStore.restoredSetting) }) else { return }
         for state in [TaskState.running, .queued, .waiting, .paused] {

@@ -170,7 +170,7 @@ extension TransferManager {
         logger.notice("stopping", metadata: metadata.merging(["mode": "\(mode.rawValue)"]) { old, _ in old })
     }
 
-    /// The part of a shutdown that may take long, during which clients are still answered: drains or cancels.
+    /// Does the part of a shutdown that may take long, during which clients are still answered: drains or cancels.
     public func prepareShutdown(_ mode: ShutdownMode) async {
         beginShutdown()
         switch mode {

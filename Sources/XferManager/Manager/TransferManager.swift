@@ -243,7 +243,7 @@ public final class TransferManager: ManagerPart, Sendable {
     /// Publishes the events that are committed.
     public var hub: EventHub { context.hub }
 
-    /// To be called when the wall clock was set.
+    /// Handles a change of the wall clock. Call it when the clock was set.
     public func onClockSet() async { await background.clockFollower.onClockSet() }
 
     /// The last published activity: true if transfers run.

@@ -126,7 +126,7 @@ public actor NetworkFollower: ManagerPart {
         monitor = nil
     }
 
-    /// Called by a monitor, which may have been stopped meanwhile.
+    /// Handles new facts of a monitor, which may have been stopped meanwhile.
     private func onMonitorFacts(_ facts: NetworkFacts?) {
         guard !Task.isCancelled else { return }
         onFacts(facts)
@@ -178,7 +178,7 @@ public actor NetworkFollower: ManagerPart {
         }
     }
 
-    /// Called when the database can be written again.
+    /// Reads the tables again. Call it when the database can be written again.
     func catchUp() async {
         await recordState()
         await forgetFormerFailures()
@@ -238,7 +238,7 @@ public actor NetworkFollower: ManagerPart {
     /// The time for which a transfer may receive no byte after its link or address was lost.
     private static let patience = Duration.seconds(5)
 
-    /// Called when a link or an address was lost. New requests use no older connections. Transfers on them that move no
+    /// Handles the loss of a link or an address. New requests use no older connections. Transfers on them that move no
     /// byte from now on are started again, unless that would lose their bytes.
     private func doubtConnections() async {
         await services.engine.retireSessions { _ in true }

@@ -19,7 +19,7 @@ final class ActivityReporter: ManagerPart, Sendable {
     /// The last published activity.
     var isActive: Bool { state.withLockedValue(\.activity.isActive) }
 
-    /// The number of running transfers is this one now.
+    /// Applies the new number of running transfers.
     func onRunningCount(_ count: Int) {
         let now = Clocks.monotonic()
         state.withLockedValue { state in

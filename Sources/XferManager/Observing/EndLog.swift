@@ -128,7 +128,7 @@ struct EndLogLimit {
 
     private var beganAt: MonotonicInstant?
     private var admitted = 0
-    /// Ends that this window has left out so far.
+    /// The number of ends that this window has left out so far.
     private(set) var lastCount = 0
     /// True if the last end began a window.
     private(set) var isNew = false

@@ -86,7 +86,7 @@ public enum Metric {
         .gauge, "xferd_host_transfers", "Transfers that a host has now, of the hosts that have the most.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let hostRefusals = MetricFamily(
-        .gauge, "xferd_host_refusals", "Requests that a host has refused beside others while xferd remembers it.",
+        .gauge, "xferd_host_refusals", "Requests that a host refused because of others, while xferd remembers it.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let loopStalls = MetricFamily(
         .counter, "xferd_loop_stalls_total", "Turns of the transfer threads that took longer than 0.1 seconds.")

@@ -46,7 +46,7 @@ public struct MetricFamily: Hashable, Sendable {
         self.isPrivate = isPrivate
     }
 
-    /// Series that are kept at most.
+    /// The highest number of series that are kept.
     public var seriesLimit: Int { labels.reduce(1) { $0 * $1.limit } }
 
     /// The unit at the end of the name; nil for numbers of things.
@@ -66,7 +66,7 @@ public struct MetricFamily: Hashable, Sendable {
     /// The histogram of this family, which takes durations.
     func timer(factory: any MetricsFactory) -> Timer { Timer(label: name, dimensions: [], factory: factory) }
 
-    /// One series of this family, read now.
+    /// Returns one series of this family with its current value.
     public func sample(_ value: Double, _ values: String...) -> MetricSample {
         MetricSample(family: self, labels: values, value: .number(value))
     }
@@ -75,7 +75,7 @@ public struct MetricFamily: Hashable, Sendable {
         MetricSample(family: self, labels: values, value: .number(Double(value)))
     }
 
-    /// A gauge that is 1 or 0.
+    /// Returns the sample of a gauge that is 1 or 0.
     func sample(_ value: Bool) -> MetricSample { sample(value ? 1.0 : 0.0) }
 
     public func sample(_ value: Distribution, _ values: String...) -> MetricSample {

@@ -14,9 +14,9 @@ struct TaskSpan: Hashable, Sendable {
 /// It may be called again for the same step, after a rollback.
 typealias StepRecorder = @Sendable (_ tx: StoreTransaction, _ step: FilterStep) throws -> Bool
 
-/// What a step of a verb over a filter came to.
+/// The result of one step of a verb over a filter.
 struct FilterStep: Hashable, Sendable {
-    /// The verb has stopped because its recorder said so.
+    /// The error of a verb that its recorder has stopped.
     struct Stopped: Error {}
 
     /// The last task of the step.

@@ -43,7 +43,7 @@ public struct OperationCommands: ManagerPart, Sendable {
         return operation
     }
 
-    /// One page of operations that the caller may see, the newest first.
+    /// Returns one page of the operations that the caller may see, the newest first.
     public func list(
         limit: Int, cursor: String?, for principal: Principal
     ) async throws -> (operations: [BulkOperation], cursors: [String], nextCursor: String?) {

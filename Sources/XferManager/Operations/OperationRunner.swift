@@ -15,7 +15,7 @@ actor OperationRunner: ManagerPart {
     private let staging: StagedPublishing
     /// The users whose operations are being carried out.
     private var working: Set<Owner> = []
-    /// Those of them for whom an operation was begun since the worker last read the database.
+    /// The users among them for whom an operation was begun since the worker last read the database.
     private var renewed: Set<Owner> = []
     private var endWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -25,7 +25,7 @@ actor OperationRunner: ManagerPart {
         self.staging = staging
     }
 
-    /// Goes on with all operations that have not ended: at the start, and when the database can be written again.
+    /// Continues all operations that have not ended: at the start, and when the database can be written again.
     func wake() async {
         do {
             for owner in try await store.read({ try $0.ownersOfRunningOperations() }) { start(owner) }

@@ -80,7 +80,7 @@ extension TrustPolicy {
 enum AuthoritiesChange {
     private static let key = "trust.authorities"
 
-    /// The fingerprint of the contents that were in force when the service last ran; nil if none was recorded.
+    /// Returns the fingerprint of the contents that were in force when the service last ran; nil if none was recorded.
     static func last(in reader: StoreReader) throws -> String? { try reader.setting(key) }
 
     /// Records the current contents of the file.

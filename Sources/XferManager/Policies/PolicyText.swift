@@ -82,7 +82,7 @@ public enum PolicyText {
     }
 }
 
-/// Why a part of a policy could not be read.
+/// The reason why a part of a policy could not be read.
 public struct PolicyTextError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

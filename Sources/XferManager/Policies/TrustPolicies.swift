@@ -202,7 +202,7 @@ public actor TrustPolicies: ManagerPart {
         knownStandIns = found
     }
 
-    /// The wall clock was set: the time until the next warning is computed again.
+    /// Computes the time until the next warning again, because the wall clock was set.
     func onClockSet() async {
         expiryTimer.disarm()
         await warnOfExpiry()

@@ -35,7 +35,7 @@ public enum ProfileText {
     }
 }
 
-/// Why a profile is invalid.
+/// The reason why a profile is invalid.
 public struct ProfileTextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The invalid field, such as `credential.secret`.
     public let field: String

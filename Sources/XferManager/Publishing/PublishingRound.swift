@@ -98,7 +98,7 @@ struct PublishingRound: Sendable {
         case (.stopped, _): return .stopped
         case (.uncertain, _): return .uncertain(failure)
         case (.outraced, _):
-            let message = "other files take every name in \(directory.path) before this one can"
+            let message = "other files of the same round take every name in \(directory.path)"
             return .failed(TransferError(.fileMoveFailed, message))
         case (.failed, _), (.published, nil), (nil, _): return .failed(failure)
         }

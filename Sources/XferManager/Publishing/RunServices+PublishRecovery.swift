@@ -2,8 +2,8 @@ import XferCore
 import XferFiles
 import XferModel
 
-/// Files whose intents were committed, and whose ends were not: after a crash, a storage failure or a result that is not
-/// known.
+/// Files whose intents were committed, and whose ends were not: after a crash, a storage failure or a result that is
+/// not known.
 extension RunServices {
     /// Finds out whether a file has its final name, and completes or undoes in the directory what was begun.
     ///

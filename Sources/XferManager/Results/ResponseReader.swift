@@ -6,7 +6,7 @@ public import XferModel
 public typealias ResponseReader =
     @Sendable (_ body: [UInt8], _ parser: ResponseParser, _ stripsNulls: Bool) throws(UnreadableResponse) -> String
 
-/// Why a parser could not read a body.
+/// The reason why a parser could not read a body.
 public struct UnreadableResponse: Error, Hashable, Sendable, CustomStringConvertible {
     /// The end of a sentence; contains nothing of the body.
     public var problem: String

@@ -64,7 +64,7 @@ extension TransferManager {
         (error as? StoreError)?.isDamage ?? false
     }
 
-    /// Advice for an error at start that comes from damage; nil for other errors.
+    /// Returns advice for an error at start that comes from damage; nil for other errors.
     public static func advice(for error: any Error) -> String? {
         switch error as? StoreError {
         case .damaged, .unreadable, .sqlite:
@@ -73,7 +73,7 @@ extension TransferManager {
         }
     }
 
-    /// After a crash or power cut, checks the database on a connection of its own; true when it is damaged.
+    /// Checks the database on a connection of its own after a crash or power cut; true when it is damaged.
     public func findsDamageAfterUncleanStop() async -> Bool {
         guard store.wasStoppedUncleanly else { return false }
         do {

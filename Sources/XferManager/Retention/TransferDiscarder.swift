@@ -184,7 +184,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         try await services.pool(in: directory).run { try Self.remove(all, in: directory) }
     }
 
-    /// A path that does not answer delays no other deletion; when it answers later, nothing is deleted.
+    /// Opens the directory. A path that does not answer delays no other deletion; if it answers later, nothing is
+    /// deleted.
     private func open(_ place: Place) async throws -> DirectoryHandle? {
         let rights = services.rights
         guard let guest = place.guest else {
@@ -275,7 +276,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    /// The names with a prefix and the directory; none and nil if its disk is not mounted, or it was removed.
+    /// Lists the names with a prefix, with the directory's identity. Returns no names and nil if the directory was
+    /// removed, or its disk is not mounted.
     private static func listing(of path: String, _ prefix: String) throws -> ([String], FileIdentity?) {
         do {
             let directory = try DirectoryHandle(ofService: path)

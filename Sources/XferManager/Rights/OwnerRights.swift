@@ -150,9 +150,9 @@ extension FileUser {
 
 /// Directories beneath which users that are not operators may write and read, by user and by group.
 public struct RootGrants: Hashable, Sendable {
-    /// By uid; absolute paths.
+    /// The directories by uid; absolute paths.
     public var users: [UInt32: [String]]
-    /// By gid.
+    /// The directories by gid.
     public var groups: [UInt32: [String]]
 
     public init(users: [UInt32: [String]] = [:], groups: [UInt32: [String]] = [:]) {
@@ -171,7 +171,7 @@ public struct RootGrants: Hashable, Sendable {
 
 /// A user's groups, according to the system's account database.
 public struct Account: Hashable, Sendable {
-    /// Its primary group.
+    /// The id of the user's primary group.
     public var gid: UInt32
     /// All its groups.
     public var groups: [UInt32]

@@ -14,7 +14,7 @@ final class PathPools: Sendable {
         let digests: BlockingPool
     }
 
-    /// Guests whose user numbers differ by a multiple of it share threads.
+    /// The number of pools for guests: guests whose user numbers differ by a multiple of it share threads.
     private static let guestPools = 16
     private static let threadsOfGuest = 2
     /// The highest number of pools; further mounts share threads with others.
@@ -27,7 +27,7 @@ final class PathPools: Sendable {
     let service: BlockingPool
     /// The threads for digests of such files.
     let digests: BlockingPool
-    /// The device of the service's own files; nil if it is not known.
+    /// The device number of the service's own files; nil if it is not known.
     private let home: UInt64?
     private let guests: [BlockingPool]
     /// The threads of mounts, by the number of a device.

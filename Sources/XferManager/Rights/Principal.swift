@@ -8,7 +8,7 @@ public struct Principal: Hashable, Sendable {
     /// True if its tasks may name a lease: an operator's, and those that an operator adds for another user, as the
     /// agent of a fleet does. A task under a lease waits until that is renewed, which guests cannot do.
     public var mayNameLeases: Bool
-    /// Its primary and supplementary groups. They count when it names files to be read.
+    /// The primary and supplementary groups. They count when it names files to be read.
     public var groups: [UInt32]
     /// Directories beneath which this caller's destinations must be; absolute.
     public var roots: [String]

@@ -19,11 +19,11 @@ final class RunControl: Sendable {
         /// The hook that works on the file.
         var hook: HookStop?
         var received: Int64 = 0
-        /// Bytes that the server has from earlier attempts, or from earlier requests of this attempt.
+        /// The number of bytes that the server has from earlier attempts, or from earlier requests of this attempt.
         var sent: Int64 = 0
         var total: Int64?
         var isResumable: Bool?
-        /// For a download in segments: the bytes received, without those of live attempts.
+        /// The number of bytes received of a download in segments, without those of live attempts.
         var receivedElsewhere: Int64?
         /// The control of the transfer that fetches the body, while the run waits for it.
         var followed: RunControl?

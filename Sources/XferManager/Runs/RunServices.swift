@@ -17,7 +17,7 @@ final class RunServices: Sendable {
     let digests: BlockingPool
     let publishing: PublishingStage
     let directories: OpenDirectories
-    /// Directories as adds find and make them.
+    /// Finds and makes the directories of new tasks.
     let admitted: DirectoryAdmission
     let rights: OwnerRights
     let spool: SpoolDirectory

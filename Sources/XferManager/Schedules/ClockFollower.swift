@@ -31,8 +31,7 @@ actor ClockFollower: ManagerPart {
         offset = Self.offset(of: context.services.clock())
     }
 
-    /// Called when the wall clock may have been set: waits keep their remaining length, and times of day are computed
-    /// again.
+    /// Handles a change of the wall clock: waits keep their remaining length, and times of day are computed again.
     func onClockSet() async {
         let now = clock()
         let current = Self.offset(of: now)

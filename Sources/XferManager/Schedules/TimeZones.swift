@@ -28,7 +28,7 @@ final class TimeZones: Sendable {
         self.logger = logger
     }
 
-    /// Why a zone is not available.
+    /// The reason why a zone is not available.
     enum Fault: Error, CustomStringConvertible {
         case noName
         case missing

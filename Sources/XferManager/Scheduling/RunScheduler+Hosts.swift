@@ -25,7 +25,7 @@ extension RunScheduler {
             by: live.host, whileServing: servedTransfers(of: live.host, besides: live.transfer))
     }
 
-    /// The last byte of a transfer has arrived.
+    /// Records that the last byte of a transfer has arrived.
     func recordServed(_ transfer: TransferID) {
         guard !hosts.isEmpty, let host = runs.values.first(where: { $0.transfer == transfer })?.host,
             hosts.isInQuestion(host)
@@ -33,13 +33,13 @@ extension RunScheduler {
         hosts.onServed(by: host, count: servedTransfers(of: host, besides: transfer) + 1)
     }
 
-    /// A run of the host has ended and is forgotten.
+    /// Removes a host when its last run has ended.
     func forgetIdle(_ host: String) {
         guard hosts.isInQuestion(host), !runs.values.contains(where: { $0.host == host }) else { return }
         hosts.forget(host)
     }
 
-    /// One of the host's transfers has ended: those that it refused meanwhile ask again.
+    /// Retries transfers that the host refused while others were under way, because one of these has ended.
     func retryRefused(by host: String) async {
         let now = clock()
         do {

@@ -126,8 +126,8 @@ extension RunScheduler {
             onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
     }
 
-    /// Called when the last byte has arrived: frees the slot and closes the transfer to further tasks. When this
-    /// returns, no task joins any more.
+    /// Frees the slot and closes the transfer to further tasks, because the last byte has arrived. When this returns,
+    /// no task joins any more.
     private func onBodyEnd(_ id: TransferID) async {
         recordBody(of: id)
         machine.onBodyEnd(id)
@@ -151,8 +151,8 @@ extension RunScheduler {
 
     // MARK: Deleting transfers
 
-    /// From now on no pass starts a task on those of these transfers that have no live run now. Returns them, once the
-    /// starts of the pass under way are launched: what the database then says about who holds them does not change any
+    /// Prevents passes from starting a task on those of these transfers that have no live run now. Returns them, once
+    /// the starts of the pass under way are launched: the tasks that the database then shows for them do not change any
     /// more. A transfer that is live now is discarded again when its last run leaves it. Ended by `endDeleting`.
     func beginDeleting(_ ids: Set<TransferID>) async -> Set<TransferID> {
         // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to
@@ -163,7 +163,7 @@ extension RunScheduler {
         return transfersBeingDeleted.filter { transfers[$0] == nil }
     }
 
-    /// Only these transfers are deleted; the others can be used again.
+    /// Narrows the deletion to these transfers; the others can be used again.
     func narrowDeleting(to ids: Set<TransferID>) { transfersBeingDeleted = ids }
 
     func endDeleting() { transfersBeingDeleted = [] }

@@ -9,7 +9,7 @@ extension RunScheduler {
     /// The most tasks of which that is remembered.
     private static let mostBackedOff = 1024
 
-    /// The last byte of a transfer has arrived. What the answer of an exchange means is known at its end.
+    /// Records that the last byte of a transfer has arrived. The meaning of an exchange's answer is known at its end.
     func recordBody(of id: TransferID) {
         guard let task = transfers[id]?.tasks.first, let live = runs[task] else { return }
         if live.control.progress.kind == .download {
@@ -21,8 +21,8 @@ extension RunScheduler {
         }
     }
 
-    /// A run has ended. Returns true if its host has refused it because of others that were under way, so that the task
-    /// repeats its request once fewer are.
+    /// Records that a run has ended. Returns true if its host has refused it because of others that were under way, so
+    /// that the task repeats its request once fewer are.
     ///
     /// - Parameter othersOfHost: see `Refusal.meaning`.
     func recordOrigin(of id: TaskID, _ result: RunResult, othersOfHost: Int) -> Bool {

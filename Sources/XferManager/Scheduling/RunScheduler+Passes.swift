@@ -50,7 +50,7 @@ extension RunScheduler {
         passes.isRunning = false
     }
 
-    /// Another pass comes by itself, unless what failed has one when it is over.
+    /// Schedules another pass, unless the failed work has one when it is over.
     private func retryLater() {
         guard !isHeld, store.degradation == nil else { return }
         let now = clock()
@@ -195,10 +195,10 @@ extension RunScheduler {
             metadata: ["tasks": "\(tasks.map(\.description).joined(separator: " "))"])
     }
 
-    /// The wall clock was set: the time left until the next wake-up is computed again.
+    /// Computes the time left until the next wake-up again, because the wall clock was set.
     func onClockSet() { timer.disarm() }
 
-    /// No timer fires any more.
+    /// Stops all timers.
     func stopTimers() {
         ticker?.cancel()
         timer.disarm()

@@ -29,7 +29,7 @@ extension RunScheduler {
         return AnswerPart(bytes: [], received: progress.received, beganAt: trace.beganAt)
     }
 
-    /// Tasks that run.
+    /// The number of tasks that run.
     var runningCount: Int { machine.runningCount }
 
     /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
@@ -69,7 +69,7 @@ extension RunScheduler {
         }
     }
 
-    /// For those of these tasks that run: true if their kept bytes can be continued; nil while that is unknown.
+    /// Returns for those of these tasks that run: true if their kept bytes can be continued; nil while that is unknown.
     func resumability(of ids: [TaskID]) -> [TaskID: Bool?] {
         ids.reduce(into: [:]) { known, id in if let live = runs[id] { known[id] = .some(live.control.isResumable) } }
     }

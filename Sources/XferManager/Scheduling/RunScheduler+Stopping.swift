@@ -73,7 +73,7 @@ extension RunScheduler {
         await withCheckedContinuation { drainWaiters.append($0) }
     }
 
-    /// Before the last member leaves a transfer, lets queued tasks join it, so that the transfer continues. When this
+    /// Lets queued tasks join a transfer before its last member leaves it, so that the transfer continues. When this
     /// returns, every task that a pass has started on the transfer is launched.
     func letOthersJoin(_ live: LiveRun) async {
         guard isLast(live) else { return }

@@ -7,12 +7,12 @@ import XferSystem
 
 /// The notifications of the scheduler to the other parts of the manager. The calls do not wait.
 protocol RunSchedulerDelegate: AnyObject, Sendable {
-    /// The bytes of these transfers are to be deleted, unless a task still holds them.
+    /// Deletes the bytes of these transfers, unless a task still uses them.
     func discard(_ transfers: [TransferID], undoing: Bool)
-    /// Tasks may wait for a network that is there.
+    /// Wakes tasks that wait for a network, because one may be available.
     func wakeWaitingForNetwork()
     func onRunningCount(_ count: Int)
-    /// A task has ended or changed its state; retention may have to do something.
+    /// Called when a task has ended or changed its state; retention may have work.
     func onRunEnded()
 }
 
@@ -79,7 +79,7 @@ actor RunScheduler: ManagerPart {
         }
     }
 
-    /// Nothing starts until `release` of the same hold.
+    /// Prevents all starts until `release` of the same hold.
     func hold(_ hold: SchedulerStateMachine.Hold) { machine.holds.insert(hold) }
 
     func release(_ hold: SchedulerStateMachine.Hold) {
@@ -130,13 +130,13 @@ struct PassState {
     /// Tasks that start although their hosts cool down, because their users have resumed them.
     private(set) var ignoringCooldown: Set<TaskID> = []
 
-    /// The task starts as soon as the limits allow it. Beyond 1,000 such tasks it waits for its host, and its user can
-    /// resume it again.
+    /// Lets the task start as soon as the limits allow it. Beyond 1,000 such tasks it waits for its host, and its user
+    /// can resume it again.
     mutating func letStart(_ id: TaskID) {
         if ignoringCooldown.count < 1000 { ignoringCooldown.insert(id) }
     }
 
-    /// The tasks have started, or wait for no cooldown any more.
+    /// Removes tasks that have started, or that wait for no cooldown any more.
     mutating func settle(_ ids: Set<TaskID>) { ignoringCooldown.subtract(ids) }
 }
 
@@ -207,7 +207,7 @@ struct LiveRun {
     /// Asks it to stop at the next safe point.
     func stop() async { await run.stop() }
 
-    /// Bytes moved in both directions.
+    /// The number of bytes moved in both directions.
     var byteCount: Int64 { control.progress.received.addingSaturated(control.progress.sent) }
 
     /// True while its body is received or awaited; in other phases the bytes have arrived already.

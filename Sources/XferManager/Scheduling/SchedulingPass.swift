@@ -24,7 +24,7 @@ struct SchedulingPass: Sendable {
     /// The decisions to carry out after the commit.
     struct Starts: Sendable {
         var tasks: [Start] = []
-        /// Tasks for brief runs. They are held, and their rows are unchanged.
+        /// Tasks for brief runs. Their starts are uncommitted, and their rows are unchanged.
         var briefs: [BriefStart] = []
         /// Brief runs that others would join: their starts are to be committed.
         var awaited: Set<TaskID> = []
@@ -41,7 +41,7 @@ struct SchedulingPass: Sendable {
     }
 
     var scheduler: SchedulerStateMachine
-    /// By transfer.
+    /// The running transfers by id.
     var live: [TransferID: Live]
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var beingDeleted: Set<TransferID> = []
@@ -49,7 +49,7 @@ struct SchedulingPass: Sendable {
     var ignoringCooldown: Set<TaskID> = []
     /// The brief runs that a task with an equal key would join.
     var joinableBriefs: [SharingKey: TaskID] = [:]
-    /// Set if tasks may be picked for brief runs.
+    /// The test for brief runs, with the uncommitted starts; nil if no task may be picked for one.
     var briefs: (held: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
     /// The number of brief runs that fetch.
     var fetchingBriefs = 0
@@ -61,9 +61,9 @@ struct SchedulingPass: Sendable {
     let segments: SegmentCount
     var now: Timestamp
     private(set) var starts = Starts()
-    /// Tasks that got a slot.
+    /// The number of tasks that got a slot.
     private var picked = 0
-    /// Tasks that were made to wait.
+    /// The number of tasks that were made to wait.
     private var held = 0
 
     /// The highest number of tasks that join one transfer in one pass. A task left to the next pass may come too late
@@ -240,7 +240,7 @@ struct SchedulingPass: Sendable {
         return try tx.transfer(id)?.publishIntent == nil
     }
 
-    /// A key made while owners shared transfers may outlive that setting.
+    /// True if the task may share the transfer. A key made while owners shared transfers may outlive that setting.
     private func mayShare(_ task: TransferTask, with other: Live) -> Bool {
         isSharedBetweenOwners || task.owner == other.owner
     }
@@ -325,14 +325,14 @@ private final class StoredQueue: QueueIndex {
         pageSize = min(max(freeSlots, 1), Self.largestPage)
     }
 
-    /// The task was picked.
+    /// Removes a task that was picked.
     func remove(_ id: TaskID, from lane: QueueLane) {
         guard let first = pages[lane]?.first else { return }
         // The picked task is the first of its page, unless running tasks precede it.
         if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
     }
 
-    /// The task was taken out of the queue, and its row does not tell its lane.
+    /// Removes a task that was taken out of the queue, and whose row does not contain its lane.
     func removeUnreadable(_ id: TaskID) {
         for lane in pages.keys { pages[lane]?.removeAll { $0 == id } }
     }
@@ -385,7 +385,7 @@ private final class StoredQueue: QueueIndex {
         return page
     }
 
-    /// The first tasks that are not held; `limit` counts those, too.
+    /// Returns the first tasks that are not uncommitted starts; `limit` counts those, too.
     private func first(of lane: QueueLane, _ order: QueueOrder, limit: Int) throws -> [TaskID] {
         let read = try tx.heads(of: lane, order: order, limit: limit)
         return held?.removeUncommitted(from: read) ?? read

@@ -15,7 +15,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
         case url(String)
     }
 
-    /// One page of the entries in force, and for how many seconds each still is.
+    /// Returns one page of the entries in force, and for how many seconds each still is.
     public func list(
         ascending: Bool, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> (page: FailedURLPage, timeToLive: Int64) {
@@ -78,7 +78,7 @@ extension TaskStore {
 struct FailedURLList: Sendable {
     let digest: KeyedDigest
     let isSharedBetweenOwners: Bool
-    /// In seconds; 0 turns the list off.
+    /// The time in seconds for which an entry counts; 0 turns the list off.
     let timeToLive: Int64
 
     /// True if an entry may refuse a task.

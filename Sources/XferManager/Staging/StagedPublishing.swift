@@ -17,7 +17,7 @@ public actor StagedPublishing: ManagerPart {
     private let beingPublished: NIOLockedValueBox<Set<TaskID>>
     /// Staged tasks that are being published, with the callers that wait for that.
     private var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Calls under way, with the waiting ones.
+    /// The number of calls under way, with the waiting ones.
     private var callCount = 0
     /// Resumed when the last call has ended.
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
@@ -58,8 +58,8 @@ public actor StagedPublishing: ManagerPart {
         try await commit(filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`. A step is one task, recorded after its commit: one that
-    /// is interrupted in between is counted as unchanged when it is repeated.
+    /// Publishes the staged tasks of a span; see `StepRecorder`. A step is one task, recorded after its commit: one
+    /// that is interrupted in between is counted as unchanged when it is repeated.
     func commit(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
     ) async throws -> VerbCounts {

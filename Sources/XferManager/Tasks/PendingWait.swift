@@ -249,7 +249,7 @@ extension TaskQueries {
         return wait
     }
 
-    /// The matching tasks that have not reached the goal.
+    /// Returns the matching tasks that have not reached the goal.
     private func openTasks(
         _ filter: TaskQuery, _ goal: WaitGoal, for principal: Principal
     ) async throws -> [TaskID] {

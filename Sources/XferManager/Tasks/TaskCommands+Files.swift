@@ -15,10 +15,10 @@ public struct FileRemovals: Hashable, Sendable {
         public var keepsTask = false
     }
 
-    /// Tasks whose files were deleted.
+    /// The number of tasks whose files were deleted.
     public var deleted = 0
     public var kept: [Kept] = []
-    /// Files that were not deleted, those not listed included.
+    /// The number of files that were not deleted, those not listed included.
     public var keptCount = 0
 
     /// The highest number of files that are listed.
@@ -85,7 +85,7 @@ extension TaskCommands {
         try await removeWithFiles(filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`.
+    /// Removes the matching tasks of a span with their files; see `StepRecorder`.
     func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {

@@ -32,7 +32,7 @@ public struct VerbOutcome: Hashable, Sendable {
     public var changed: [TaskID] = []
     /// The tasks that did not change. A wrong state is not an error.
     public var unchanged: [Unchanged] = []
-    /// Not there, another user's, or damaged: `task.list` names those.
+    /// The tasks that do not exist, are another user's, or are damaged: `task.list` names those.
     public var missing: [TaskID] = []
 }
 
@@ -57,7 +57,7 @@ extension MovePosition {
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0
-    /// Tasks about which the verb failed. `refusals` has the first of them.
+    /// The number of tasks about which the verb failed. `refusals` has the first of them.
     public var refused = 0
     public var refusals: [Refusal] = []
 
@@ -110,7 +110,7 @@ extension TaskCommands {
         try await apply(verb, to: filter, for: principal, in: nil, recording: nil)
     }
 
-    /// As above, for the tasks of a span; see `StepRecorder`.
+    /// Applies a verb to the matching tasks of a span; see `StepRecorder`.
     func apply(
         _ verb: TaskVerb, to filter: TaskQuery, for principal: Principal, in span: TaskSpan?,
         recording record: StepRecorder?

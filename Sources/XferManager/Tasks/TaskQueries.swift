@@ -151,7 +151,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         case starting
     }
 
-    /// One page of tasks.
+    /// Returns one page of tasks.
     public func list(
         _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
@@ -195,7 +195,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         return try await store.read { try $0.counts() }
     }
 
-    /// Why the database cannot be written; nil while it can.
+    /// The reason why the database cannot be written; nil while it can.
     public var databaseProblem: String? { store.degradation }
 
     /// The reason why the service is degraded, for operators; nil while it is not.

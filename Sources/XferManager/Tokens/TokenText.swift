@@ -4,7 +4,7 @@ import XferModel
 /// The text of a token: a prefix by which scanners for leaked secrets recognise it, and 256 random bits in hexadecimal.
 package enum TokenText {
     static let prefix = "xfer_"
-    /// Characters after the prefix.
+    /// The number of characters after the prefix.
     private static let digits = 64
 
     package static func random() -> String { prefix + RandomText.secret() }
@@ -16,7 +16,8 @@ package enum TokenText {
             && digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 
-    /// SHA-256 of the text. A slow hash would protect guessable passwords, and nothing of 256 random bits.
+    /// Returns the SHA-256 of the text. A slow hash would protect guessable passwords, but adds nothing for 256 random
+    /// bits.
     package static func digest(_ text: String) throws(FileError) -> [UInt8] {
         var context = try DigestContext(.sha256)
         let bytes = Array(text.utf8)

@@ -76,7 +76,7 @@ extension StoreTransaction {
 }
 
 extension StoreReader {
-    /// The state of the tasks that must complete before this one starts; `.met` for a running task.
+    /// Returns the state of the tasks that must complete before this one starts; `.met` for a running task.
     fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
         guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
         let standing = try dependencies(of: task.id)

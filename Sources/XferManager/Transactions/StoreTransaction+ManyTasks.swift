@@ -11,7 +11,7 @@ extension StoreTransaction {
     /// The highest number of tasks that one transaction changes alike; see `largestStep`.
     static var largestStepAlike: Int { 1000 }
 
-    /// Below it, the outlines cost more than they save.
+    /// The smallest number of tasks for which outlines are read; for fewer they cost more than they save.
     private static var fewest: Int { 8 }
 
     /// The outlines of those of these tasks that `apply(_:toAlike:for:_:at:)` can take.

@@ -11,7 +11,7 @@ struct RunEndRules: Sendable {
     var retry: RetryPolicy
     /// The network's changes since the run began.
     var network: NetworkCondition
-    /// See `Refusal.meaning`.
+    /// The number of other transfers of the host; see `Refusal.meaning`.
     var othersOfHost = 0
     /// True if the host's window has shrunk for this refusal: the task repeats its request when fewer are under way,
     /// and that is no attempt.

@@ -7,7 +7,7 @@ struct DeliveryEnd: Sendable {
     var status: Int?
     /// Seconds that the receiver requests to wait.
     var retryAfter: Int64?
-    /// Why the receiver has not accepted it; nil if it has.
+    /// The reason why the receiver has not accepted it; nil if it has.
     var failure: String?
     var begunAt: Timestamp
     /// The delivery's age counts from then.

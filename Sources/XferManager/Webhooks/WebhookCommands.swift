@@ -47,7 +47,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
         public var status: Int?
         /// Seconds.
         public var duration: Double
-        /// Why the receiver did not accept the test; nil if it did.
+        /// The reason why the receiver did not accept the test; nil if it did.
         public var failure: String?
     }
 

@@ -119,7 +119,7 @@ extension WebhookRun.Answer {
         if case .head(let head) = self { ResponseRules.retryAfter(head, now: now) } else { nil }
     }
 
-    /// Why the receiver has not accepted the delivery; nil if it has.
+    /// The reason why the receiver has not accepted the delivery; nil if it has.
     func failure(from url: HTTPURL, at now: Timestamp) -> String? {
         switch self {
         case .head(let head) where DeliveryRules.isAccepted(head.status): nil

@@ -19,7 +19,7 @@ public enum WebhookText {
     }
 }
 
-/// Why a webhook's URL is invalid. It repeats no part of the URL.
+/// The reason why a webhook's URL is invalid. It repeats no part of the URL.
 public struct WebhookTextError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 }

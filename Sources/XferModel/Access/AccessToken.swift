@@ -2,7 +2,7 @@
 ///
 /// It has the rights of that user, narrowed to its scope. The token itself is kept nowhere, only its digest.
 public struct AccessToken: Hashable, Sendable {
-    /// Never used again, so that a revoked token and a later one are never mistaken for each other.
+    /// The id; never used again, so that a revoked token and a later one cannot be mistaken for each other.
     public var id: Int64
     /// Unique among the tokens that exist.
     public var name: String

@@ -17,7 +17,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
         public var description: String { "\(start) \(limits)" }
     }
 
-    /// Why a timetable is refused.
+    /// The reason why a timetable is refused.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed(index: Int)
         /// Two entries begin at the same time, so it is undecided which one applies.
@@ -32,7 +32,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
             }
         }
 
-        /// The entry at fault, if it is one.
+        /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
             case .malformed(let index), .sameTime(_, let index): index

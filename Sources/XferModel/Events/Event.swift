@@ -1,6 +1,6 @@
 /// A durable, sequence-numbered fact about a task or the service.
 public struct Event: Hashable, Sendable {
-    /// Grows by one per durable event over the whole service and survives restarts.
+    /// The sequence number. It grows by one per durable event over the whole service and survives restarts.
     public let seq: Int64
     public let time: Timestamp
     public let taskID: TaskID?
@@ -100,7 +100,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskNotModified
     /// The last member of a batch has ended; reported once per batch. `skipped` of the `finished` ones failed.
     case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
-    /// How far a background operation has come; at most once a second.
+    /// The progress of a background operation; at most once a second.
     case operationProgress(
         operation: OperationID, verb: OperationVerb, changed: Int64, unchanged: Int64, reached: TaskID, last: TaskID)
     /// A background operation has ended in this state.

@@ -1,7 +1,7 @@
 /// A receiver of events, which the operator defined.
 public struct WebhookDefinition: Hashable, Sendable {
     public var name: String
-    /// Events are sent to it with POST.
+    /// The URL to which events are sent with POST.
     public var url: HTTPURL
     /// The types that are sent. If it is empty, only the ends of tasks that refer to the webhook are sent.
     public var events: Set<EventType>

@@ -18,7 +18,8 @@ public final class StoredOption: Sendable {
     private let read: @Sendable (KeyedDecodingContainer<OptionName>, inout TaskSpecification) throws -> Void
     private let describe: @Sendable (TaskSpecification) -> String
 
-    /// The default is the value of a specification with nothing but an owner, a URL and a directory.
+    /// Creates an option whose default is the value of a specification with nothing but an owner, a URL and a
+    /// directory.
     @inline(__always)
     convenience init<Value: Codable & Equatable & Sendable>(
         _ name: String, _ path: any WritableKeyPath<TaskSpecification, Value> & Sendable, _ sharing: Sharing

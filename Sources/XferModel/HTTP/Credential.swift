@@ -31,7 +31,7 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         self.origins = origins
     }
 
-    /// User name and password for basic authentication, as in a URL's user info.
+    /// Creates a credential of user name and password for basic authentication, as in a URL's user info.
     public init(user: String, password: String) {
         self.init(user: user, secret: .value(password))
     }

@@ -19,8 +19,8 @@ public enum HTTPDate {
         }
     }
 
-    /// IMF-fixdate, for `If-Modified-Since`; fractions of a second are dropped, and years before 0000 and after 9999
-    /// are written as these.
+    /// Writes an IMF-fixdate, for `If-Modified-Since`; fractions of a second are dropped, and years before 0000 and
+    /// after 9999 are written as these.
     public static func format(_ time: Timestamp) -> String {
         let second = time.writable.wholeSecond
         let day = second.flooringQuotient(by: 86_400)

@@ -73,7 +73,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     /// (RFC 9110 §9.3.8, §18.2).
     private static let refused: Set<String> = ["*", "CONNECT", "PRI", "TRACE"]
 
-    /// RFC 9110 §5.6.2, `tchar`.
+    /// True for a byte of a token (RFC 9110 §5.6.2, `tchar`).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 48...57, 65...90, 97...122: true

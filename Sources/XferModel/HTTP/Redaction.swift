@@ -137,7 +137,7 @@ public enum Redaction {
 
 /// `%XX` (RFC 3986 §2.1).
 enum PercentCoding {
-    /// Invalid UTF-8 becomes U+FFFD; a `%` without two hex digits stays.
+    /// Percent-decodes bytes. Invalid UTF-8 becomes U+FFFD; a `%` without two hex digits stays.
     static func decoded(_ text: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]

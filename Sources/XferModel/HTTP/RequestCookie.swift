@@ -81,7 +81,7 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
         }
     }
 
-    /// The field that no cookie can have; nil if there is none.
+    /// The field with an invalid value, and the expected form; nil if the cookie is valid.
     public var problem: (field: String, expected: String)? {
         let isHost = domain.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
         guard !domain.isEmpty, domain.utf8.count <= 255, isHost, !domain.hasPrefix(".") else {
@@ -106,7 +106,8 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
     /// - Parameter host: in lower case; IPv6 addresses without brackets.
     public func isFor(host: String) -> Bool { includesSubdomains ? covers(host: host) : host == domain }
 
-    /// Domain matching (RFC 6265 §5.1.3): the host is the domain or a name below it. An address is below none.
+    /// True if the cookie's domain matches the host (RFC 6265 §5.1.3): the host is the domain or a name below it. An
+    /// address is below none.
     public func covers(host: String) -> Bool {
         if host == domain { return true }
         let (name, parent) = (host.utf8, domain.utf8)

@@ -15,11 +15,11 @@ public enum HTTPVersion: String, Sendable, Codable, CaseIterable {
 
 /// Limits in seconds; 0 is none.
 public struct Timeouts: Hashable, Sendable, Codable {
-    /// Name resolution, TCP and TLS together.
+    /// The timeout for name resolution, TCP and TLS together, in seconds.
     public var connect: Double
-    /// No byte for that long ends the attempt; a slow but steady transfer never times out.
+    /// The time without a byte, in seconds, after which the attempt ends; a slow but steady transfer never times out.
     public var idle: Double
-    /// One attempt from start to end.
+    /// The timeout of one attempt from start to end, in seconds.
     public var total: Double
 
     public init(connect: Double = 30, idle: Double = 60, total: Double = 0) {

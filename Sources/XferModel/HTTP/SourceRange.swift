@@ -1,7 +1,7 @@
 /// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end,
 /// or the last `suffixLength` octets.
 public struct SourceRange: Hashable, Sendable {
-    /// 0 or more; 0 if the part is a suffix.
+    /// The first offset, 0 or more; 0 if the part is a suffix.
     public let first: Int64
     /// Inclusive, at least `first`; nil is the end of the source.
     public let last: Int64?

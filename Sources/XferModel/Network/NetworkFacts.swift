@@ -59,7 +59,7 @@ public struct NetworkFacts: Hashable, Sendable {
     public var defaultRoutes: Set<DefaultRoute>
     /// The number of other routes.
     public var otherRoutes: Int
-    /// Digest for comparing these routes; there may be a million.
+    /// The digest for comparing these routes; there may be a million.
     public var otherRoutesDigest: UInt64
 
     public init(

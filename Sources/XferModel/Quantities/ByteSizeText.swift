@@ -39,7 +39,7 @@ public enum DurationText {
     /// The accepted form, for error messages.
     public static let expected = "a duration such as 90 (seconds), 500ms, 15m, 1h30m, 24h or 30d"
 
-    /// Nothing longer is a duration: 1000 years of 365.25 days, in microseconds.
+    /// The longest duration: 1000 years of 365.25 days, in microseconds.
     private static let longest: Int64 = 31_557_600_000_000_000
 
     private static func microseconds(in unit: some StringProtocol) -> Int64? {
@@ -73,7 +73,8 @@ public enum DurationText {
         return .microseconds(sum)
     }
 
-    /// Text that `parse` reads back to the same duration, fractions of a millisecond dropped: seconds when whole.
+    /// Writes text that `parse` reads back to the same duration, fractions of a millisecond dropped: seconds when
+    /// whole.
     public static func format(_ duration: Duration) -> String {
         let milliseconds = duration.wholeMicroseconds / 1000
         return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)" : "\(milliseconds)ms"

@@ -20,7 +20,7 @@ public struct TimeWindow: Hashable, Sendable, Codable {
 /// From one time of day until before another one, the next day if that is not later: `22:00-06:00`.
 public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
     public var start: TimeOfDay
-    /// Never equal to `start`; `24:00` is the end of the day.
+    /// The end, never equal to `start`; `24:00` is the end of the day.
     public var end: TimeOfDay
 
     public static let wholeDay = DailyTimes(unchecked: .midnight, .endOfDay)

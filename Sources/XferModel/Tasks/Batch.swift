@@ -17,7 +17,7 @@ public struct Batch: Hashable, Sendable {
     public let group: String
     /// Number of members it was added with; removed ones still count.
     public let total: Int64
-    /// Members that have failed and were not retried since.
+    /// The number of members that have failed and were not retried since.
     public let skipped: Int64
     /// Members by state, without those that were removed.
     public let counts: [TaskState: Int64]
@@ -39,6 +39,6 @@ public struct Batch: Hashable, Sendable {
         self.completedAt = completedAt
     }
 
-    /// Members that have ended in any state: completed, failed, cancelled or superseded.
+    /// The number of members that have ended in any state: completed, failed, cancelled or superseded.
     public var finished: Int64 { total.subtractingSaturated(counts.filter { !$0.key.isTerminal }.values.saturatedSum) }
 }

@@ -30,12 +30,12 @@ public enum OperationState: String, Sendable, Codable, CaseIterable {
 public struct BulkOperation: Hashable, Sendable {
     public var id: OperationID
     public var owner: Owner
-    /// Whether it may change other users' tasks.
+    /// True if it may change other users' tasks.
     public var isOperator: Bool
     public var verb: OperationVerb
-    /// Whether `remove` deletes the published files, too.
+    /// True if `remove` deletes the published files, too.
     public var deletesFiles: Bool
-    /// The filter as JSON, as the caller gave it.
+    /// The caller's filter as JSON.
     public var filter: String
     /// The newest task at the call. Later ones are not changed.
     public var last: TaskID
@@ -45,10 +45,10 @@ public struct BulkOperation: Hashable, Sendable {
     /// Tasks and files for which the verb failed; not more than `OperationReport.largest` of each.
     public var report: OperationReport
     public var state: OperationState
-    /// Why it failed, in English; nil unless it did.
+    /// The reason why it failed, in English; nil if it did not.
     public var error: String?
     public var createdAt: Timestamp
-    /// When its progress was last reported as an event; nil before the first time.
+    /// The time at which its progress was last reported as an event; nil before the first report.
     public var reportedAt: Timestamp?
     public var endedAt: Timestamp?
 
@@ -77,18 +77,18 @@ public struct BulkOperation: Hashable, Sendable {
     }
 }
 
-/// How many tasks and files an operation has handled.
+/// The numbers of tasks and files that an operation has handled.
 public struct OperationCounts: Hashable, Sendable {
     public var changed: Int64 = 0
     public var unchanged: Int64 = 0
-    /// Tasks for which the verb failed.
+    /// The number of tasks for which the verb failed.
     public var refused: Int64 = 0
     public var filesDeleted: Int64 = 0
     public var filesKept: Int64 = 0
 
     public init() {}
 
-    /// Adds what a step came to.
+    /// Adds the numbers of a step.
     public mutating func add(_ step: OperationCounts) {
         changed = changed.addingSaturated(step.changed)
         unchanged = unchanged.addingSaturated(step.unchanged)

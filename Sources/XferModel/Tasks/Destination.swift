@@ -55,7 +55,7 @@ extension Destination: ChoiceSubject {
 
 /// Permission bits of a file (inode(7)).
 public struct FileMode: Hashable, Sendable, Codable {
-    /// 0 … 0o777.
+    /// The mode, 0 … 0o777.
     public let bits: UInt16
 
     /// Creates the mode. Returns nil beyond 0o777.
@@ -101,9 +101,9 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
     /// replaced. Like `update` if no digest is demanded.
     case verify
-    /// Takes the existing file for the beginning of the download, as another program left it: the file is kept if it has
-    /// the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its bytes, or
-    /// that has the demanded digest; any other new file gets a number, as with `rename`.
+    /// Takes the existing file for the beginning of the download, as another program left it: the file is kept if it
+    /// has the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its bytes,
+    /// or that has the demanded digest; any other new file gets a number, as with `rename`.
     case `continue`
 
     /// True if an existing file with the name is replaced.

@@ -57,7 +57,7 @@ public struct PageBounds: Hashable, Sendable {
     /// The highest number of bytes of variable length that the elements have in memory, beside the first one.
     public var bytes: Int
 
-    /// The rows that a page inspects by default: some milliseconds of reading.
+    /// The number of rows that a page inspects by default: some milliseconds of reading.
     public static let usualScan = 10_000
 
     public init(limit: Int, scan: Int = usualScan, bytes: Int = 4 << 20) {

@@ -86,7 +86,7 @@ public struct TaskSpecification: Hashable, Sendable {
 }
 
 extension TaskSpecification {
-    /// Sources of one task at most.
+    /// The highest number of sources of one task.
     public static let maxSources = 16
 
     /// The URLs that can provide the bytes, in order of preference.

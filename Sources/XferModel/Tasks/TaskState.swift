@@ -28,7 +28,7 @@ public enum TaskPhase: String, Sendable, Codable, CaseIterable {
     case connecting, transferring, verifying, processing, publishing
 }
 
-/// Why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
+/// The reason why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
 public enum WaitReason: String, Sendable, Codable, CaseIterable {
     /// Backing off after a transient failure.
     case retry
@@ -92,7 +92,7 @@ public struct Wait: Hashable, Sendable, Codable {
     /// The URL whose answer causes the wait, with its secrets masked; nil if the task's own failure does. Shown, never
     /// stored with the task.
     public var url: String?
-    /// The transfers that the host of `hostFull` may have at once now. Shown, never stored with the task.
+    /// The number of transfers that the host of `hostFull` may have at once now. Shown, never stored with the task.
     public var limit: Int?
 
     public init(_ reason: WaitReason, until: Timestamp? = nil, url: String? = nil, limit: Int? = nil) {

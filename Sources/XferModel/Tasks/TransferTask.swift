@@ -7,7 +7,7 @@ public struct TransferTask: Hashable, Sendable {
     /// Copy-on-write, since a task is copied at every step while its specification stays unchanged.
     @usableFromInline var storedSpecification: CopyOnWrite<TaskSpecification>
     public var state: TaskState
-    /// Set exactly while `state` is `.waiting`.
+    /// The wait, set exactly while `state` is `.waiting`.
     public var wait: Wait?
     /// Set when `state` is `.failed`, and while waiting for a retry: the failure that led there.
     public var error: TransferError?
@@ -15,7 +15,7 @@ public struct TransferTask: Hashable, Sendable {
     public var transferID: TransferID?
     /// The batch it was added with. Never changes.
     public var batchID: BatchID?
-    /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
+    /// The position within its host: a lower one starts earlier under `fifo`, later under `lifo`.
     public var rank: Int64
     /// The number of attempts since the last progress: counts against `max_retries` and sets the backoff; reset by
     /// `task.retry`.
@@ -82,9 +82,9 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     public var httpStatus: Int?
     public var etag: String?
     public var contentEncoding: String?
-    /// Set when `on_conflict: skip` found the name taken.
+    /// True if `on_conflict: skip` found the name taken.
     public var skipped = false
-    /// Set when `on_conflict: update` found the published file current.
+    /// True if `on_conflict: update` found the published file current.
     public var notModified = false
     /// Header fields of the last final response, secrets included: redact before showing.
     public var responseHeaders: [HeaderField] = []

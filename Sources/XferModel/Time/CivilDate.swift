@@ -13,7 +13,7 @@ public struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
-    /// Dates beyond this bound are not distinguished.
+    /// The bound beyond which dates are not distinguished, in days.
     private static let maxDays: Int64 = 1 << 50
     private static let maxYears: Int64 = 1 << 40
 

@@ -6,7 +6,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
     public init(microseconds: Int64) { rawValue = microseconds }
     public init(seconds: Int64) { rawValue = seconds.multipliedSaturated(by: 1_000_000) }
 
-    /// From the result of clock_gettime(2) or stat(2), fractions of a microsecond dropped.
+    /// Creates a time from the result of clock_gettime(2) or stat(2), fractions of a microsecond dropped.
     public init(seconds: Int, nanoseconds: Int) {
         rawValue = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000).addingSaturated(
             Int64(clamping: nanoseconds) / 1000)
@@ -130,7 +130,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// Rounded towards minus infinity, as the calendar needs it before 1970.
+    /// Returns the quotient rounded towards minus infinity, as the calendar needs it before 1970.
     public func flooringQuotient(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -3,7 +3,7 @@
 public struct AnswerDoubt: Hashable, Sendable {
     /// Everything by which answers are the same: source, status, type, validators and length.
     public var signature: String
-    /// 1 upward.
+    /// The number of times, 1 upward.
     public var count: Int
 
     public init(signature: String, count: Int) {

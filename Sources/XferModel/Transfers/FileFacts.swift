@@ -71,7 +71,8 @@ public struct PartRecord: Hashable, Sendable {
     /// The facts of a file that is no longer written.
     public struct Rest: Hashable, Sendable {
         public var length: Int64
-        /// In nanoseconds since 1970. The time of the last change of status is not used, since `chmod -R` sets it, too.
+        /// The modification time in nanoseconds since 1970. The time of the last change of status is not used, since
+        /// `chmod -R` sets it, too.
         public var modifiedAt: Int64
 
         public init(length: Int64, modifiedAt: Int64) {

@@ -38,8 +38,8 @@ public struct ResumeData: Hashable, Sendable {
 
 /// Distinguishes versions of a source (RFC 9110 §8.8), verbatim as received.
 public struct Validators: Hashable, Sendable {
-    /// Stands for the entity tag of bytes that another program received: they may have one, but it is not known. It is no
-    /// valid entity tag.
+    /// Stands for the entity tag of bytes that another program received: they may have one, but it is not known. It is
+    /// no valid entity tag.
     public static let unknownTag = "*"
 
     public var etag: String?

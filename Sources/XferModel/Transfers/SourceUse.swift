@@ -62,6 +62,6 @@ public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     public mutating func remove(_ position: Int) { bits &= ~Self.bit(position) }
     public mutating func formUnion(_ other: SourceSet) { bits |= other.bits }
 
-    /// No bit beyond the last position.
+    /// Returns the bit of a position; none beyond the last position.
     private static func bit(_ position: Int) -> UInt16 { 1 << UInt16(clamping: position) }
 }

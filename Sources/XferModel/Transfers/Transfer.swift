@@ -9,7 +9,7 @@ public struct Transfer: Hashable, Sendable {
     public var sources: [SourceEvidence] = []
     /// The sources of the kept bytes.
     public var sourceUse = SourceUse()
-    /// Set before the final rename, so that a restart can determine the result.
+    /// The intent to publish. It is set before the final rename, so that a restart can determine the result.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp
 
@@ -49,7 +49,7 @@ public struct Transfer: Hashable, Sendable {
 public struct PartialLocation: Hashable, Sendable {
     /// Absolute path.
     public var directory: String
-    /// If another directory is found there later (an unmounted disk), the task waits.
+    /// The identity of the directory. If another directory is found there later (an unmounted disk), the task waits.
     public var identity: FileIdentity
 
     public init(directory: String, identity: FileIdentity) {
@@ -127,6 +127,6 @@ public struct SourceEvidence: Hashable, Sendable {
         origin == other.origin && tls == other.tls && chain == other.chain
     }
 
-    /// No judgement of a single server begins with it.
+    /// The mark of an entry for all servers; no judgement of a single server begins with it.
     private static let unlistedMark = "*"
 }

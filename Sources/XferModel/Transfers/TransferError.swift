@@ -1,4 +1,4 @@
-/// Why a transfer failed. All failures are named here: `reason` is a closed list.
+/// The reason why a transfer failed. All failures are named here: `reason` is a closed list.
 public struct TransferError: Error, Hashable, Sendable, Codable {
     public var reason: FailureReason
     /// A sentence that helps a person to act; never contains secrets.

@@ -89,7 +89,7 @@ public struct KeyPin: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no key pin.
+/// The reason why a text is no key pin.
 public enum KeyPinError: Error, Hashable, Sendable, CustomStringConvertible {
     case noAlgorithm
     case unknownAlgorithm(String)

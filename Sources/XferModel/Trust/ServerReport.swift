@@ -31,7 +31,7 @@ public struct ServerReport: Hashable, Sendable {
     public struct Opinion: Hashable, Sendable {
         public var policy: String
         public var version: Int64
-        /// Why the policy refuses the server; nil if it accepts the server.
+        /// The reason why the policy refuses the server; nil if it accepts the server.
         public var failure: TrustFailure?
         /// The failure that the policy would report if it were not `report_only`.
         public var violation: TrustFailure?
@@ -68,7 +68,7 @@ public struct ServerReport: Hashable, Sendable {
     public var stages: [StageVerdict] = []
     /// The verdict of each policy, beginning with the host's policy.
     public var opinions: [Opinion] = []
-    /// Why the server could not be judged, or why the handshake failed for a reason other than trust.
+    /// The reason why the server could not be judged, or why the handshake failed for a reason other than trust.
     public var failure: String?
 
     public init(_ origin: Origin) { self.origin = origin }

@@ -1,5 +1,5 @@
-/// Why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key from an
-/// attack.
+/// The reason why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key
+/// from an attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
     /// `pin_mismatch` if only the pins fail, `revocation_unknown` if only the stapled OCSP response fails, else
     /// `trust_rejected`.
@@ -34,7 +34,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
     /// The highest number of certificates of a sent chain that are kept and shown.
     public static let maxChain = 10
 
-    /// One sentence with all of it.
+    /// The failure as one sentence with all facts.
     public var description: String {
         let shown = chain.isEmpty ? "nothing" : chain.map(\.description).joined(separator: ", ")
         let error = code == 0 ? "" : " (OpenSSL error \(code))"
@@ -64,7 +64,7 @@ public struct ShownCertificate: Hashable, Sendable, Codable, CustomStringConvert
 }
 
 extension TransferError {
-    /// Never retried: the failure lasts until the server or the policy is changed.
+    /// Creates an error that is never retried: the failure lasts until the server or the policy is changed.
     public init(_ failure: TrustFailure, curlCode: Int32? = nil) {
         self.init(
             failure.reason, failure.description, isRetriable: false, curlCode: curlCode,

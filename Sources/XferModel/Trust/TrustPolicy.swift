@@ -28,7 +28,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var hosts: [HostPattern]
     /// True if violations are only reported. The policy that would apply without this one decides.
     public var isReportOnly: Bool
-    /// After this instant the ordinary check replaces the policy, and events report that.
+    /// The time from which the ordinary check replaces the policy; events report that.
     public var expiresAt: Timestamp?
     public var minimumTLS: TLSVersion
     /// The certificate for servers that request one.

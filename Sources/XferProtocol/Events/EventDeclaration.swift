@@ -10,13 +10,13 @@ protocol EventContent: Sendable {
 
 /// Receives the declaration of an event.
 protocol EventDeclaration {
-    /// One or two sentences on when the event happens. Not evaluated for a body.
+    /// Declares one or two sentences on when the event happens. Not evaluated for a body.
     mutating func summary(_ text: @autoclosure () -> String)
-    /// A field that is always there.
+    /// Declares a field that is always there.
     mutating func required<Value: WireValue>(_ name: String, _ value: Value, _ documentation: String)
-    /// A field that is left out when it is nil.
+    /// Declares a field that is left out when it is nil.
     mutating func optional<Value: WireValue>(_ name: String, _ value: Value?, _ documentation: String)
-    /// A field that is `null` when it is nil.
+    /// Declares a field that is `null` when it is nil.
     mutating func nullable<Value: WireValue>(_ name: String, _ value: Value?, _ documentation: String)
     /// The fields of a record, beside the event's own.
     mutating func fields<Record: WireRecord>(of record: Record)

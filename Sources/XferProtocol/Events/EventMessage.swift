@@ -127,7 +127,7 @@ extension EventMessage {
         }
     }
 
-    /// One type of event with the envelope's fields.
+    /// Returns the schema of one type of event with the envelope's fields.
     static func schema(of name: EventName, in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: name.schemaName) { schemas in
             let envelope = EventEnvelope.wireFields.table.schema(

@@ -35,7 +35,7 @@ public enum CacheStats: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "Responses that are kept."),
             .required("size", \.size, "Bytes of their contents."),
-            .required("max_bytes", \.maxBytes, "Bytes of all contents; over it the least recently used go."),
+            .required("max_bytes", \.maxBytes, "Limit of all contents in bytes; the least recently used are removed."),
             .required("max_age", \.maxAge, "Seconds since its last use for which a response is kept."),
         ]
     }
@@ -236,7 +236,7 @@ public enum CacheTrim: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Applies the cache's limits now, or narrower ones this once: responses not used for max_age are removed; if there is more "
-        + "than max_bytes, the least recently used go until it is under half of that. Operators only."
+        + "than max_bytes, the least recently used are removed until it is under half of that. Operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [
         MethodExample(

@@ -148,15 +148,15 @@ public enum GroupSet: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
             .patch(
-                "max_active", \.maxActive, "Highest number of its transfers at once; null takes the limit back.",
+                "max_active", \.maxActive, "Highest number of its transfers at once; null removes the limit.",
                 .range(GroupLimits.activeRange)),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,
-                "Bytes per second its transfers may receive together; null takes the limit back.",
+                "Bytes per second its transfers may receive together; null removes the limit.",
                 .range(1...BandwidthLimits.highest)),
             .patch(
                 "max_send_rate", \.maxSendRate,
-                "Bytes per second its transfers may send together; null takes the limit back.",
+                "Bytes per second its transfers may send together; null removes the limit.",
                 .range(1...BandwidthLimits.highest)),
         ]
 

@@ -12,7 +12,7 @@ public enum OperationGet: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A background operation, which a verb with background began: how far it has come, or its result. An ended one is "
+        "A background operation, which a verb with background began: its progress, or its result. An ended one is "
         + "kept for seven days, of each user the last 100."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [

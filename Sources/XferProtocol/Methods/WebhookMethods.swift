@@ -78,7 +78,7 @@ public struct WebhookRecord: WireRecord, Hashable {
         guests = definition.isForGuests
     }
 
-    public static let summary = "A receiver of events, and how its deliveries stand."
+    public static let summary = "A receiver of events, and the state of its deliveries."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required("url", \.url, "URL to which events are sent; secrets in it are ***."),

@@ -67,7 +67,7 @@ public struct OperationRecord: WireRecord, Hashable {
         .optional("files", \.files, "Of a removal with files: what became of them, with at most 100 that were kept."),
         .optional("reached", \.reached, "Tasks with ids up to this one are done; absent before the first step."),
         .optional("last", \.last, "The newest task at the call. Later ones are not changed."),
-        .optional("error", \.error, "Why it failed, in English."),
+        .optional("error", \.error, "Reason why it failed, in English."),
         .required("created_at", \.createdAt, "When it was called."),
         .optional("ended_at", \.endedAt, "When it ended; absent while it goes on."),
     ]

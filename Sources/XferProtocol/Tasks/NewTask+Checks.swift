@@ -18,7 +18,7 @@ extension NewTask {
         }
     }
 
-    /// One URL, or several of which only a GET can have the use.
+    /// Checks that there is one URL, or several of which only a GET can make use.
     private func checkURLs() throws(WireError) {
         guard let urls else {
             guard url != nil else { throw WireError(.missing, at: "url", expected: "url, or urls with mirrors") }
@@ -37,7 +37,7 @@ extension NewTask {
         }
     }
 
-    /// One content at most, and a method that sends it.
+    /// Checks that there is at most one content, and a method that sends it.
     private func checkContent() throws(WireError) {
         if body != nil, parts != nil { throw Self.conflict("parts", "no body beside parts") }
         if source != nil, body != nil || parts != nil {
@@ -75,7 +75,7 @@ extension NewTask {
         }
     }
 
-    /// The response is kept by the service: nothing is published.
+    /// Checks a response that the service keeps: nothing is published.
     private func checkResponse() throws(WireError) {
         let field = Self.wireFields.first(in: self) { Self.fieldsOfDownloads.contains($0) }
         if let field {

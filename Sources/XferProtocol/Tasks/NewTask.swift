@@ -205,15 +205,15 @@ public struct NewTask: WireInput, Hashable {
 
 /// Bounds of a task's fields.
 public enum TaskLimits {
-    /// Characters of a URL.
+    /// The longest URL in characters.
     public static let urlLength = 16_384
     /// Mirrors of one task.
     public static let urls = TaskSpecification.maxSources
-    /// Bytes of a path (limits.h PATH_MAX without its end).
+    /// The longest path in bytes (limits.h PATH_MAX without its end).
     public static let pathLength = 4095
-    /// Characters of a group, a slot or a client key.
+    /// The longest name of a group, a slot or a client key, in characters.
     public static let nameLength = 128
-    /// Characters of a label.
+    /// The longest label in characters.
     public static let labelLength = 256
     /// The largest `meta` in bytes, as compact JSON.
     public static let metaSize = 16_384
@@ -221,11 +221,11 @@ public enum TaskLimits {
     public static let highestRate: Int64 = 1 << 50
     /// Seconds: ten years.
     public static let longestWait: Int64 = 315_360_000
-    /// Tasks in `after`.
+    /// The highest number of tasks in `after`.
     public static let dependencies = 1000
-    /// Tasks in `after` of all tasks of one call.
+    /// The highest number of tasks in `after` of all tasks of one call.
     public static let dependenciesOfCall = 50_000
-    /// Tasks in one `task.add`, ids in one call.
+    /// The highest number of tasks in one `task.add`, and of ids in one call.
     public static let batchSize = 10_000
 }
 

@@ -54,7 +54,7 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("created_before", \.createdBefore, "Added before this time."),
         .optional("finished_from", \.finishedFrom, "Last run ended at this time or later."),
         .optional("finished_before", \.finishedBefore, "Last run ended before this time."),
-        .optional("all", \.all, "True: everything the caller may touch; then no other field."),
+        .optional("all", \.all, "True to select every task the caller may access; then no other field is allowed."),
     ]
 
     private var hasCondition: Bool {

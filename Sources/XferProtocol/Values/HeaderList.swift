@@ -65,7 +65,7 @@ public struct HeaderList: WireValue, Hashable {
         "Content-Length", "Transfer-Encoding", "TE", "Trailer", "Connection", "Keep-Alive", "Upgrade", "Expect",
     ]
 
-    /// RFC 9110 §5.6.2.
+    /// True for a character of a token (RFC 9110 §5.6.2).
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

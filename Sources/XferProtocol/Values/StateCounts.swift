@@ -35,7 +35,7 @@ public struct StateCounts: WireRecord, Hashable {
         }
     }
 
-    /// Tasks that have not come to an end.
+    /// The number of tasks that have not ended.
     public var unfinished: Int64 { [queued, waiting, running, paused, staged].saturatedSum }
 
     public static let summary = "Number of tasks in each state."

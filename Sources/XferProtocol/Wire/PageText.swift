@@ -113,7 +113,8 @@ extension PageText {
         return page.answer(result(nextCursor))
     }
 
-    /// The text of one page of objects that are ordered by name. The cursor is the last name of the page before.
+    /// Returns the text of one page of objects that are ordered by name. The cursor is the last name of the page
+    /// before.
     ///
     /// - Parameters:
     ///   - objects: all there are.

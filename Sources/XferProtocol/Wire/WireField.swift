@@ -43,7 +43,8 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: true, example: example, code)
     }
 
-    /// May be left out; `null` is refused where clients write, so that it can get a meaning later.
+    /// Declares a field that may be left out; `null` is refused where clients write, so that it can get a meaning
+    /// later.
     @inline(never)
     public static func optional<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
@@ -53,7 +54,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    /// A field that may be left out, which leaves the value of the record's `init()`.
+    /// Declares a field that may be left out, which leaves the value of the record's `init()`.
     @inline(never)
     public static func defaulted<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
@@ -74,7 +75,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: true, example: example, code)
     }
 
-    /// May be left out (nothing changes), be `null` (unset), or have a value.
+    /// Declares a field that may be left out (nothing changes), be `null` (unset), or have a value.
     @inline(never)
     public static func patch<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,

@@ -102,7 +102,7 @@ public struct WireLimit: Sendable {
         }
     }
 
-    /// JSON that is at most so many bytes long when written compactly.
+    /// The limit for JSON by its length in bytes when written compactly.
     public static func encodedSize(_ limit: Int) -> WireLimit {
         WireLimit(keywords: [:], expected: "at most \(limit) bytes of JSON", reason: .outOfRange) { value in
             var bytes: [UInt8] = []

@@ -99,7 +99,7 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
         }
     }
 
-    /// Advice for a client that sent an unknown field of this name.
+    /// Returns advice for a client that sent an unknown field of this name.
     func suggestion(for name: String) -> String { table.suggestion(for: name) }
 }
 

@@ -71,7 +71,7 @@ public final class UncommittedStarts: Sendable {
         if isUncommitted { onWanted?() } else { submit?([change]) }
     }
 
-    /// The change-set was executed, or has failed for another reason.
+    /// Called when the change-set was executed, or has failed for another reason.
     func onEnd(of change: any ChangeSet) {
         state.withLock { state in
             if !state.retried.isEmpty { state.retried.remove(ObjectIdentifier(change)) }

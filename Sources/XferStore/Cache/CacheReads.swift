@@ -14,7 +14,7 @@ extension StoreReader {
             ) { row throws(StoreError) in try CacheEntry(row) })
     }
 
-    /// One entry, if it is this owner's; nil means all owners.
+    /// Returns one entry, if it is this owner's; nil means all owners.
     public func cacheEntry(_ id: CacheEntryID, of owner: Owner?) throws(StoreError) -> CacheEntry? {
         try connection.first(
             """
@@ -25,8 +25,8 @@ extension StoreReader {
         ) { row throws(StoreError) in try CacheEntry(row) }
     }
 
-    /// One page of the entries, by id, without the servers that sent them. The cursor is opaque, and bound to owner and
-    /// order.
+    /// Returns one page of the entries, by id, without the servers that sent them. The cursor is opaque, and bound to
+    /// owner and order.
     ///
     /// - Parameter owner: nil means all owners.
     public func cacheEntries(

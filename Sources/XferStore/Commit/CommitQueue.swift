@@ -26,7 +26,7 @@ struct CommitQueue<Change> {
     /// bulky one was waiting has no timer: it is committed as soon as possible.
     private var isDue: Bool { isUrgent || !pending.isEmpty && !isTimerRunning }
 
-    /// Changes that no commit has taken yet.
+    /// The number of changes that no commit has taken yet.
     var waitingCount: Int { pending.count + bulky.count }
 
     mutating func onChange(_ change: Change, _ urgency: Urgency) -> Action {

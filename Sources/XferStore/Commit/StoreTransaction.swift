@@ -10,7 +10,7 @@ public class StoreReader {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Write the gathered deltas, so that the tables can be read.
+    /// Writes the gathered deltas, so that the tables can be read.
     func settleHosts() throws(StoreError) {}
     func settleTurns() throws(StoreError) {}
     func settleCounts() throws(StoreError) {}
@@ -126,7 +126,7 @@ public final class StoreTransaction: StoreReader {
         if !endWebhooks.isEmpty { endWebhooks = [:] }
     }
 
-    /// The events of the transaction that was committed, in the order of their numbers.
+    /// Returns the events of the committed transaction, in the order of their numbers.
     func removeEvents() -> [Event] {
         defer { events = [] }
         return events
@@ -257,12 +257,12 @@ final class TaskCache: RowChangeListener {
         }
     }
 
-    /// A row was inserted, changed or deleted.
+    /// Called when a row was inserted, changed or deleted.
     func onChange(ofTable table: UnsafePointer<CChar>, row: Int64) {
         guard !tasks.isEmpty, strcmp(table, "task") == 0 else { return }
         tasks[TaskID(row)] = nil
     }
 
-    /// The transaction was rolled back.
+    /// Clears the cache, because the transaction was rolled back.
     func forgetAll() { tasks.removeAll(keepingCapacity: true) }
 }

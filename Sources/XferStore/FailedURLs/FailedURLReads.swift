@@ -25,8 +25,8 @@ extension StoreReader {
         ) { row throws(StoreError) in try FailedURL(row) }
     }
 
-    /// One page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner and
-    /// order.
+    /// Returns one page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner
+    /// and order.
     ///
     /// - Parameter owner: nil means all owners.
     public func failedURLs(

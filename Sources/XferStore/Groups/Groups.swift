@@ -32,7 +32,7 @@ extension StoreReader {
         try groupSettings(group)?.limits.maxActive
     }
 
-    /// The common rate limits of groups that have one.
+    /// Returns the common rate limits of groups that have one.
     public func groupRates() throws(StoreError) -> RateLimits {
         let limited = try connection.all(
             """
@@ -140,7 +140,7 @@ enum GroupRow {
 }
 
 extension TaskGroup {
-    /// From owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate.
+    /// Reads a row of owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate.
     fileprivate init(_ row: ResultRow) {
         self.init(
             key: GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), name: row.text(1)),

@@ -2,7 +2,8 @@ public import XferModel
 
 /// Ended tasks that may be removed, wholly or in part.
 extension StoreReader {
-    /// Failed tasks that finished before `olderThan` and still have a transfer, oldest first: their kept bytes can go.
+    /// Returns failed tasks that finished before `olderThan` and still have a transfer, oldest first: their kept bytes
+    /// can be deleted.
     public func expiredFailed(olderThan: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {
         try connection.tasks(
             """

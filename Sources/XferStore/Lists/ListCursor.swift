@@ -25,7 +25,7 @@ struct ListCursor {
 
     var text: String { String(last, radix: 36) + "-" + String(binding, radix: 36) }
 
-    /// FNV-1a (64 bits): the same in every process, unlike `Hasher`.
+    /// Computes FNV-1a (64 bits): the same in every process, unlike `Hasher`.
     static func binding(_ words: [String]) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for word in words {

@@ -148,9 +148,9 @@ private struct QueueWalk {
     let filter: TaskQuery
     let hosts: Set<String>?
     let order: QueueOrder
-    /// Places of matching tasks after which the walk ends.
+    /// The number of matching tasks after which the walk ends.
     let wanted: Int
-    /// Rows and lanes that may still be inspected.
+    /// The number of rows and lanes that may still be inspected.
     var scan: Int
     var places: [QueuePlaceCursor] = []
     /// The place after the last inspected row.

@@ -1,9 +1,9 @@
 public import XferModel
 
 extension StoreReader {
-    /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout
-    /// appears exactly once over all pages. A page that its bounds end early has fewer tasks than the limit, and a
-    /// cursor.
+    /// Returns one page ordered by id. The cursor is opaque and bound to filter and order; a task that matches
+    /// throughout appears exactly once over all pages. A page that its bounds end early has fewer tasks than the limit,
+    /// and a cursor.
     public func list(
         _ filter: TaskQuery, ascending: Bool = false, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {

@@ -13,8 +13,8 @@ import GRDBSQLite
 final class GatheredLog {
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Thirty frames: larger commits are written in pieces. SQLite writes less than 128 KiB in one call
-    /// (`seekAndWriteFd`).
+    /// The size of the buffer, thirty frames: larger commits are written in pieces. SQLite writes less than 128 KiB in
+    /// one call (`seekAndWriteFd`).
     private static let capacity = 31 * (24 + 4096)
 
     private let original: UnsafePointer<sqlite3_io_methods>

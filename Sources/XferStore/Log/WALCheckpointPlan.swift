@@ -43,8 +43,8 @@ struct WALCheckpointPlan {
     private(set) var length = 0
     /// The number of the log's pages that are in the database.
     private(set) var moved = 0
-    /// Pages reported as moved beyond the known length. They belong to an earlier log, or to commits that were not
-    /// reported to `onCommit` yet.
+    /// The number of pages reported as moved beyond the known length. They belong to an earlier log, or to commits that
+    /// were not reported to `onCommit` yet.
     private var ahead = 0
     private var isMovingBeside = false
     /// The length below which no further move is attempted.
@@ -54,7 +54,7 @@ struct WALCheckpointPlan {
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    /// Call it after every commit, with the current length of the log.
+    /// Decides on a checkpoint. Call it after every commit, with the current length of the log.
     mutating func onCommit(length: Int) -> Action {
         if length < self.length {
             moved = 0

@@ -10,9 +10,9 @@ public struct RestoreReport: Hashable, Sendable {
     public var setAside: String?
     /// The restored database's id.
     public var storeID = ""
-    /// Events after the restore have higher sequence numbers.
+    /// The highest sequence number before the restore.
     public var seq: Int64 = 0
-    /// Tokens of clients on the network that were revoked.
+    /// The number of tokens of clients on the network that were revoked.
     public var revokedTokens = 0
     public var taskCount = 0
 }
@@ -23,13 +23,13 @@ extension TaskStore {
 
     /// Replaces the database by a backup. Nothing is deleted: the present database is set aside. It must not be open.
     ///
-    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and all
-    /// of its sequences continue beyond those of the backup and of the database that is replaced: see
+    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and
+    /// all of its sequences continue beyond those of the backup and of the database that is replaced: see
     /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
     ///
-    /// If the replaced database is not the one of the backup, this may be another machine: what identifies directories
-    /// and partial files there means nothing here. Directories are admitted again, and partial files are recognised by
-    /// length and modification time, which a copy has, too.
+    /// If the replaced database is not the one of the backup, this may be another machine: the identities of
+    /// directories and partial files there are invalid here. Directories are admitted again, and partial files are
+    /// recognised by length and modification time, which a copy has, too.
     ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
@@ -55,25 +55,26 @@ extension TaskStore {
     }
 }
 
-/// Where the numbers of a restored database continue, so that none that a client may know means two things.
+/// Rules for the numbers at which a restored database continues, so that no number that a client may know gets a second
+/// meaning.
 enum RestoredNumbers {
-    /// Numbers that are left out in a table whose numbers no user reads.
+    /// The count of numbers that are left out in a table whose numbers users do not read.
     static let gap: Int64 = 1_000_000_000
-    /// Numbers that are left out if the replaced database says which one was given last.
+    /// The count of numbers that are left out if the replaced database contains the last one.
     static let leastGap: Int64 = 1000
     /// The tables whose numbers users read and type: they have few digits.
     private static let shown: Set<String> = ["task", "batch"]
 
     /// The number after which a table continues.
     ///
-    /// The database that is replaced tells which ids were given after the backup. Without it, or if it is another one, the
-    /// bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that knows a
-    /// later one sees that the store's id has changed.
+    /// The replaced database contains the ids that were given after the backup. Without it, or if it is another one,
+    /// the bound is a guess: as many ids again as were given before the backup, and at least 100,000. A client that
+    /// knows a later one sees that the store's id has changed.
     ///
     /// - Parameters:
     ///   - own: the table's last number in the backup.
     ///   - replaced: its last number in the replaced database; nil if there is none.
-    ///   - isSameStore: whether the backup is one of the replaced database.
+    ///   - isSameStore: true if the backup is one of the replaced database.
     static func last(in table: String, own: Int64, replaced: Int64?, isSameStore: Bool) -> Int64 {
         let known = max(0, own, replaced ?? 0)
         guard shown.contains(table) else { return known.addingSaturated(gap) }
@@ -83,15 +84,15 @@ enum RestoredNumbers {
 }
 
 private enum Restoring {
-    /// What is known of the database that is replaced.
+    /// The known facts about the database that is replaced.
     struct Replaced {
-        /// Nil if it cannot be read.
+        /// The store's id; nil if it cannot be read.
         var storeID: String?
         /// The last numbers of its sequences, by table.
         var sequences: [String: Int64] = [:]
     }
 
-    /// What is known of the database at a path; nothing if there is no readable one.
+    /// Reads the facts about the database at a path; none if there is no readable one.
     static func replaced(at path: String) -> Replaced {
         guard access(path, F_OK) == 0 else { return Replaced() }
         var configuration = Configuration()

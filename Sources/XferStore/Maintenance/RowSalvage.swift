@@ -149,7 +149,7 @@ struct RowSalvage {
 
     // MARK: Columns
 
-    /// The names of the columns that are not generated.
+    /// Returns the names of the columns that are not generated.
     private static func storedColumns(of table: String, in db: Database) throws -> [String] {
         try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
     }

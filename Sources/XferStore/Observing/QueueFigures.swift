@@ -36,7 +36,8 @@ extension StoreReader {
         return figures
     }
 
-    /// Unfinished tasks of the groups with the most. Among 100,000 groups, one for each batch, it is a choice.
+    /// Counts the unfinished tasks of the groups with the most. Among 100,000 groups, one for each batch, it is a
+    /// choice.
     private func groupCounts(limit: Int) throws(StoreError) -> [QueueFigures.GroupCount] {
         let rows = try connection.all(
             """

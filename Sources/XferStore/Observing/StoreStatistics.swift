@@ -7,9 +7,9 @@ public struct StoreStatistics: Hashable, Sendable {
     public var commitLatency = Distribution(bounds: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
     /// Change-sets that were committed together.
     public var groupSize = Distribution(bounds: [1, 2, 5, 10, 50, 100, 500, 1000])
-    /// Bytes of the database file.
+    /// The size of the database file in bytes.
     public var databaseBytes: Int64 = 0
-    /// Bytes of the write-ahead log.
+    /// The size of the write-ahead log in bytes.
     public var logBytes: Int64 = 0
     /// The time since the log was moved into the database, or the store opened.
     public var checkpointAge = Duration.zero
@@ -26,7 +26,7 @@ extension TaskStore {
         return statistics
     }
 
-    /// Zero when there is no such file.
+    /// Returns the length in bytes; zero when there is no such file.
     private static func length(of path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(clamping: status.st_size) : 0

@@ -55,7 +55,7 @@ struct DatabaseExamination {
         if !faults.isEmpty { throw StoreError.damaged(faults) }
     }
 
-    /// A damaged upper page of a table can hide all of its rows without an error.
+    /// Checks for a damaged upper page of a table, which can hide all of its rows without an error.
     private static func refuseLostTasks(_ db: Database) throws {
         let counted = try Int.fetchOne(
             db,

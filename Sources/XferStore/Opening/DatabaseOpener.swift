@@ -38,7 +38,7 @@ enum DatabaseOpener {
         return .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
     }
 
-    /// See `TaskStore.rehearse`. Not on the pool's writer: GRDB writes to the log when it opens a pool.
+    /// See `TaskStore.rehearse`. It does not use the pool's writer: GRDB writes to the log when it opens a pool.
     static func rehearse(_ store: StoreConfiguration, _ body: (StoreTransaction) throws -> Void) throws {
         let path = store.path
         let inLog = try refuseOthers(path)
@@ -106,7 +106,8 @@ enum DatabaseOpener {
         return try DatabaseFile.refuseDamage(path)
     }
 
-    /// Small caches and few readers: the operating system's cache contains the file anyway.
+    /// Returns a configuration with small caches and few readers: the operating system's cache contains the file
+    /// anyway.
     ///
     /// - Parameter keepsLog: true if a connection that is closed leaves the log unchanged. Otherwise a start that finds
     ///   the database damaged would have moved the log into it, which a repair needs.

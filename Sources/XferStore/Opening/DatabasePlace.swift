@@ -35,7 +35,7 @@ struct DatabasePlace: Sendable {
         self.files = files
     }
 
-    /// Why a commit would be lost; nil while both files have their names.
+    /// The reason why a commit would be lost; nil while both files have their names.
     var fault: StoreError? {
         for file in files where Identity(file.path) != file.identity { return .vanished(path: file.path) }
         return nil

@@ -18,7 +18,7 @@ struct LogInspection {
     /// The schema version after the last readable commit.
     private var version: Int?
 
-    /// Length of the log beside a database in bytes, 0 when there is none.
+    /// Returns the length of the log beside a database in bytes, 0 when there is none.
     static func length(of path: String) -> Int {
         var status = stat()
         return stat(path + "-wal", &status) == 0 ? status.st_size : 0

@@ -31,7 +31,7 @@ extension StoreReader {
         ) { Owner(uid: UInt32(truncatingIfNeeded: $0.integer(0))) }
     }
 
-    /// How many operations of this owner have not ended.
+    /// Counts the operations of this owner that have not ended.
     public func runningOperations(of owner: Owner) throws(StoreError) -> Int {
         try connection.first(
             """
@@ -120,7 +120,7 @@ extension StoreTransaction {
 }
 
 extension BulkOperation {
-    /// Nil for a row with a value that this program does not know: it keeps no other operation from going on.
+    /// Reads a row; nil if it has a value that this program does not know, so that it does not stop other operations.
     fileprivate static func ifReadable(_ row: ResultRow) throws(StoreError) -> BulkOperation? {
         do throws(StoreError) {
             return try BulkOperation(row)
@@ -129,7 +129,7 @@ extension BulkOperation {
         }
     }
 
-    /// From a row of `StoreReader.operationColumns`.
+    /// Reads a row of `StoreReader.operationColumns`.
     init(_ row: ResultRow) throws(StoreError) {
         let id = row.integer(0)
         var report = OperationReport()

@@ -3,7 +3,7 @@ import XferModel
 /// The key of `group_queue`: the queued tasks of one priority, group and profile.
 struct LineKey: Hashable {
     let priority: Priority
-    /// The group's row.
+    /// The id of the group's row.
     let group: Int64
     /// The profile; empty for tasks without one.
     let profile: String
@@ -38,7 +38,7 @@ struct QueuePlace: Hashable {
     var state: TaskState
     var priority: Priority
     var host: String
-    /// The group's row.
+    /// The id of the group's row.
     var groupID: Int64
     var profile: String?
     var batch: BatchID?
@@ -58,7 +58,7 @@ struct GatheredCountDeltas<Key: Hashable> {
     /// The value of `earlier` before the change-set, if it was written within the change-set's savepoint.
     private var writtenWithin: CountDeltas<Key>?
 
-    /// Everything that has to be written now.
+    /// Removes and returns everything that has to be written now.
     mutating func removeAll() -> [(key: Key, amount: Int64)] {
         guard !earlier.isEmpty || !current.isEmpty else { return [] }
         let before = earlier
@@ -71,7 +71,7 @@ struct GatheredCountDeltas<Key: Hashable> {
         return earlier.entries
     }
 
-    /// The change-set is done.
+    /// Keeps the deltas of a change-set that has succeeded.
     mutating func keep() {
         earlier.merge(current)
         current = CountDeltas()

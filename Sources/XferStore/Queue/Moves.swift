@@ -82,7 +82,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Up to `reach` entries on both sides of the gap, nearest first.
+    /// Returns up to `reach` entries on both sides of the gap, nearest first.
     private func neighbours(
         of gap: Gap, _ lane: HostKey, but id: TaskID, _ reach: Int
     ) throws(StoreError) -> (lows: [Entry], highs: [Entry]) {
@@ -98,7 +98,8 @@ extension StoreTransaction {
         }
     }
 
-    /// The farthest of `reach` entries stays where it is and bounds the others; nil when there were fewer.
+    /// Returns the rank of the farthest of `reach` entries, which stays and bounds the others; nil when there were
+    /// fewer.
     private func bound(_ entries: [Entry], _ reach: Int) -> (rank: Int64?, moved: [Entry]) {
         entries.count < reach ? (nil, entries) : (entries[reach - 1].rank, Array(entries.dropLast()))
     }

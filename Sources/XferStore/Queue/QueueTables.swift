@@ -2,7 +2,8 @@ public import XferModel
 
 /// Writes deltas into `host_queue` (with `group_queue`) and `task_count`.
 extension StoreTransaction {
-    /// A new lane joins the rotation at its end; otherwise new hosts could starve the others.
+    /// Changes the number of a lane's queued tasks. A new lane joins the rotation at its end; otherwise new hosts could
+    /// starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
         // Nearly always the lane stays. Not with RETURNING, for which SQLite makes a table each time.

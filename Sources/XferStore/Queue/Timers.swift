@@ -8,7 +8,7 @@ extension StoreReader {
             ?? nil
     }
 
-    /// Waiting tasks whose time has come, earliest first.
+    /// Returns waiting tasks that are due, earliest first.
     public func dueWaits(now: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {
         try connection.tasks(
             "SELECT * FROM task WHERE wait_until <= ?1 ORDER BY wait_until, id LIMIT ?2", Value(now), Value(limit)

@@ -50,7 +50,7 @@ extension StoreReader {
         ) { (id: TaskID($0.integer(0)), name: $0.text(1)) }
     }
 
-    /// Everything in the spool directory that the task owns.
+    /// Returns the files in the spool directory that the task owns.
     public func spoolFiles(of id: TaskID) throws(StoreError) -> [String] {
         var names = try spooledSources(of: id)
         if case .file(let name)? = try result(of: id)?.content { names.append(name) }

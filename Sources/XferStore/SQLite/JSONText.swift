@@ -12,7 +12,7 @@ enum JSONText {
     }()
     private static let decoder = JSONDecoder()
 
-    /// Deterministic: equal values have equal texts.
+    /// Encodes a value. Deterministic: equal values have equal texts.
     static func encode(_ value: some Encodable) throws(StoreError) -> String {
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
@@ -27,7 +27,8 @@ enum JSONText {
         try? decoder.decode(type, from: FoundationEssentials.Data(text.utf8))
     }
 
-    /// Header fields as `[["Name","value"],…]`, written by hand because every response's are stored; nil for none.
+    /// Encodes header fields as `[["Name","value"],…]`, written by hand because every response's are stored; nil for
+    /// none.
     static func encode(headers: [HeaderField]) -> String? {
         guard !headers.isEmpty else { return nil }
         var text: [UInt8] = []
@@ -51,7 +52,8 @@ enum JSONText {
         return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
     }
 
-    /// Header fields from a text whose only escapes are of quotes and backslashes, as of nearly all; nil for any other.
+    /// Decodes header fields from a text whose only escapes are of quotes and backslashes, as of nearly all; nil for
+    /// any other.
     private static func plainHeaders(_ text: String) -> [HeaderField]? {
         var text = text
         return text.withUTF8 { bytes in

@@ -8,7 +8,7 @@ public struct EndedTarget: Hashable, Sendable {
 
 /// The state of all targets of a task.
 public struct DependencyState: Hashable, Sendable {
-    /// Targets that have not ended.
+    /// The number of targets that have not ended.
     public var openCount = 0
     /// The first target that failed or was cancelled.
     public var failed: EndedTarget?
@@ -135,7 +135,7 @@ extension StoreTransaction {
         try setCondition(of: task.id, due: Timestamp(seconds: 0))
     }
 
-    /// A task has ended: records the outcome for the tasks that depend on it, and clears its own start conditions.
+    /// Records the outcome of an ended task for the tasks that depend on it, and clears its own start conditions.
     func recordEnd(of task: TransferTask) throws(StoreError) {
         if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
         try connection.run(

@@ -37,7 +37,7 @@ extension StoreReader {
         }
     }
 
-    /// Unfinished tasks that name this profile, at most `limit` of them.
+    /// Returns unfinished tasks that name this profile, at most `limit` of them.
     public func unfinishedTasks(namingProfile name: String, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             """

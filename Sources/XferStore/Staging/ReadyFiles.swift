@@ -18,7 +18,7 @@ extension StoreReader {
         try connection.all("SELECT name FROM ready_file WHERE transfer_id = ?1", Value(id)) { $0.text(0) }
     }
 
-    /// Staged tasks whose commit may have been interrupted, with ids above `after`, ascending.
+    /// Returns staged tasks whose commit may have been interrupted, with ids above `after`, ascending.
     public func interruptedCommits(after: TaskID? = nil, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             """
@@ -70,7 +70,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The file was removed, or the transfer's partial file is to be published again.
+    /// Removes the row: the file was removed, or the transfer's partial file is to be published again.
     public func removeReadyFile(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM ready_file WHERE task_id = ?1", Value(id))
     }

@@ -4,9 +4,9 @@ public import XferModel
 enum StoredKind: String {
     /// The content of its request.
     case body
-    /// Its response, in the database or in a file of the spool directory.
+    /// The task's response, in the database or in a file of the spool directory.
     case result
-    /// Its URLs, header fields and `meta`.
+    /// The task's URLs, header fields and `meta`.
     case row
 
     /// Fewer bytes are not counted: that would cost more than they do.
@@ -20,7 +20,7 @@ enum StoredKind: String {
 }
 
 extension StoreReader {
-    /// The bytes that are stored for the tasks of a user, without small data.
+    /// Returns the number of bytes that are stored for the tasks of a user, without small data.
     public func storedBytes(of owner: Owner) throws(StoreError) -> Int64 {
         try connection.first("SELECT bytes FROM owner_bytes WHERE owner = ?1", Value(owner)) { $0.amount(0) } ?? 0
     }

@@ -164,7 +164,7 @@ private enum TaskRowText {
 }
 
 extension TaskInsertion.Content {
-    /// One row's values, in the order of `TaskRowText.columns`.
+    /// Appends one row's values, in the order of `TaskRowText.columns`.
     fileprivate func append(to values: inout [Value], group: Int64, batch: BatchID?, at time: Timestamp) {
         values.append(Value(specification.owner))
         values.append(Value(specification.kind))

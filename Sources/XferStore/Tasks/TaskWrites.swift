@@ -191,7 +191,7 @@ extension QueuePlace {
             profile: task.specification.profile, batch: task.batchID)
     }
 
-    /// From a row that begins with owner, group_name, state, priority, host, group_id, batch_id, profile.
+    /// Reads a row that begins with owner, group_name, state, priority, host, group_id, batch_id, profile.
     init(_ row: ResultRow, of id: TaskID) throws(StoreError) {
         guard let priority = Priority(rawValue: Int(clamping: row.integer(3))) else {
             throw .unreadable(table: "task", id: id.rawValue, column: "priority")

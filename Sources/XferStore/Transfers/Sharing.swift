@@ -2,7 +2,7 @@ public import XferModel
 
 /// The tasks that share a transfer, and those that could.
 extension StoreReader {
-    /// Queued tasks with this key whose groups are not paused, in the order they were added.
+    /// Returns queued tasks with this key whose groups are not paused, in the order they were added.
     public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> ReadableTasks {
         try connection.tasks(
             """

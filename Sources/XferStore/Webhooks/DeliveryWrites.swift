@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// The receiver has accepted the delivery.
+    /// Removes a delivery that the receiver has accepted.
     public func removeDelivery(_ id: Int64) throws(StoreError) {
         try connection.run("DELETE FROM webhook_delivery WHERE id = ?1", .integer(id))
     }

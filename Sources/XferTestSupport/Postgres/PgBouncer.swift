@@ -2,7 +2,7 @@ import Glibc
 
 /// A private PgBouncer in transaction mode before a server, on a Unix socket. It ends with the last reference.
 public final class PgBouncer: Sendable {
-    /// True if it is installed here.
+    /// True if pgbouncer is installed on this machine.
     public static var isInstalled: Bool { Command.find("pgbouncer") != nil }
 
     /// The `host` for libpq.

@@ -12,7 +12,7 @@ public final class NetworkNamespace: Sendable {
         return system("(\(ip) netns add \(name) && \(ip) netns del \(name)) >/dev/null 2>&1") == 0
     }()
 
-    /// Why a test is skipped without.
+    /// The reason why a test is skipped without a namespace.
     public static let requirement: String = "needs root and iproute2: network namespaces"
 
     public let name: String

@@ -35,7 +35,7 @@ public final class TLSServer: Sendable {
         public var staple: [UInt8]?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
         public var isProxy = false
-        /// Speaks SOCKS 5 (RFC 1928) without authentication, and relays likewise.
+        /// True if the server is a SOCKS 5 proxy (RFC 1928) without authentication, which relays, too.
         public var isSOCKS = false
         /// `user:password` that clients of the proxy have to show: `Proxy-Authorization: Basic`, or RFC 1929.
         public var proxyLogin: String?

@@ -5,7 +5,7 @@ import Glibc
 /// Like AWS, the server checks the user's signatures; it computes them with botocore's own signer. It is killed when
 /// the last reference is released.
 public final class MotoServer: Sendable {
-    /// True if it is installed here.
+    /// True if moto is installed on this machine.
     public static var isInstalled: Bool { python != nil }
 
     public static let region = "us-east-1"

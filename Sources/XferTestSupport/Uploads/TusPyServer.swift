@@ -5,7 +5,7 @@ import Glibc
 /// Its interpreter is the one that `scripts/packages test` prepares beside the build. Its files are in a temporary
 /// directory; it ends with the last reference.
 public final class TusPyServer: Sendable {
-    /// True if it is installed here.
+    /// True if tuspyserver is installed on this machine.
     public static var isInstalled: Bool { python != nil }
 
     public let port: Int

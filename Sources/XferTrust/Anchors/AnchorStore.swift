@@ -42,6 +42,6 @@ enum OpenSSLError {
         return ERR_reason_error_string(code).map { String(cString: $0) } ?? "OpenSSL error \(code)"
     }
 
-    /// OpenSSL's text for an X509_V_ERR code.
+    /// Returns OpenSSL's text for an X509_V_ERR code.
     static func text(ofVerification code: Int) -> String { String(cString: X509_verify_cert_error_string(code)) }
 }

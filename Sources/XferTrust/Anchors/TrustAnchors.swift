@@ -71,7 +71,7 @@ public final class TrustAnchors: Sendable {
     }
 }
 
-/// Why the authorities cannot be read.
+/// The reason why the authorities cannot be read.
 public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, detail: String)
 
@@ -136,7 +136,7 @@ extension TrustAnchors {
 
 /// SHA-256 (FIPS 180-4) of bytes in memory.
 public enum SHA256Digest {
-    /// Lower-case hexadecimal digits.
+    /// Returns the bytes as lower-case hexadecimal digits.
     public static func hex(of bytes: [UInt8]) -> String {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1

@@ -44,7 +44,7 @@ public final class Certificate: @unchecked Sendable {
 
     public var pin: CertificatePin { CertificatePin(der: der, key: key, notAfter: notAfter) }
 
-    /// If a date cannot be read, the certificate is valid at no time.
+    /// The beginning of validity. If a date cannot be read, the certificate is valid at no time.
     public var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .max) }
     public var notAfter: Timestamp { Self.time(X509_get0_notAfter(pointer)) ?? Timestamp(rawValue: .min) }
 

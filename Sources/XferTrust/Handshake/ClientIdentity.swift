@@ -51,7 +51,7 @@ public final class ClientIdentity: @unchecked Sendable {
     }
 }
 
-/// Why a client certificate cannot be used.
+/// The reason why a client certificate cannot be used.
 public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, errno: Int32)
     /// `mode` has the file's permission bits.

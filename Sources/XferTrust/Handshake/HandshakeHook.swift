@@ -7,8 +7,8 @@ public import XferModel
 /// It works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own certificate store
 /// is never changed.
 public struct HandshakeHook: Sendable {
-    /// Passed to the closures below. It is an id instead of an object: if the object was removed, `target` returns nil,
-    /// and the handshake is refused.
+    /// The id that is passed to the closures below instead of an object: if the object was removed, `target` returns
+    /// nil, and the handshake is refused.
     public let id: UInt
     /// Returns the server that the handshake has to be with; nil refuses the handshake. Called in the handshake, on its
     /// thread.
@@ -145,7 +145,7 @@ private final class InstalledHook: Sendable {
 /// The index under which an `SSL_CTX` stores its `InstalledHook`.
 private let contextIndex: Int32 = xfer_ssl_ctx_new_ex_index(releaseHook)
 
-/// SSL_CTX_set_cert_verify_callback(3): 1 accepts.
+/// The callback of SSL_CTX_set_cert_verify_callback(3): 1 accepts.
 private nonisolated func verifyServerCertificates(
     _ context: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -171,13 +171,13 @@ private nonisolated func reportCertificateRequest(
     return 1
 }
 
-/// SSL_CTX_set_tlsext_status_cb(3): 1 accepts.
+/// The callback of SSL_CTX_set_tlsext_status_cb(3): 1 accepts.
 private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let argument else { return 0 }
     return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
 }
 
-/// SSL_CTX_set_info_callback(3): alerts, besides much that is of no interest here.
+/// The callback of SSL_CTX_set_info_callback(3): alerts, besides much that is of no interest here.
 private nonisolated func observeAlerts(_ ssl: OpaquePointer?, _ event: Int32, _ alert: Int32) {
     guard event == SSL_CB_READ_ALERT, alert & 0xff == SSL_AD_CLOSE_NOTIFY, let ssl,
         let hook = SSL_get_SSL_CTX(ssl).flatMap({ SSL_CTX_get_ex_data($0, contextIndex) })
@@ -185,7 +185,7 @@ private nonisolated func observeAlerts(_ ssl: OpaquePointer?, _ event: Int32, _ 
     Unmanaged<InstalledHook>.fromOpaque(hook).takeUnretainedValue().onCloseNotify(ssl)
 }
 
-/// CRYPTO_EX_free: called when the `SSL_CTX` is freed.
+/// The callback of type CRYPTO_EX_free: called when the `SSL_CTX` is freed.
 private nonisolated func releaseHook(
     _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?,
     _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,

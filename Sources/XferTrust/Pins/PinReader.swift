@@ -98,7 +98,8 @@ public enum PinReader {
     }
 }
 
-/// Why an input is not a pin. It never contains the input's bytes, which may be a secret, except the label of a block.
+/// The reason why an input is not a pin. It never contains the input's bytes, which may be a secret, except the label
+/// of a block.
 public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badKeyPin(KeyPinError)
     case noCertificate

@@ -3,7 +3,7 @@ import XferCore
 import XferFiles
 import XferModel
 
-/// What becomes of the existing file when a download with `on_conflict: continue` is published.
+/// The decision about the existing file when a download with `on_conflict: continue` is published.
 ///
 /// It is replaced if that loses nothing: the new file begins with all of its bytes, or has the digest that the client
 /// demands of the name. Any other file is kept, and the new one gets a number.

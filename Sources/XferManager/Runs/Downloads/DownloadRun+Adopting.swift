@@ -6,10 +6,11 @@ import XferModel
 ///
 /// Its bytes are copied into the partial file, so that it stays as it is until the new file is published.
 extension DownloadRun {
-    /// The file whose bytes are continued; nil if the task continues none, has bytes already, or has to fetch the whole.
+    /// The file whose bytes are continued; nil if the task continues none, has bytes already, or has to fetch the
+    /// whole.
     ///
-    /// - Throws: `destinationExists` if nothing would show that the bytes are right, and the file has the task's name: its
-    ///   owner decides.
+    /// - Throws: `destinationExists` if nothing would show that the bytes are right, and the file has the task's name:
+    ///   its owner decides.
     func adoptedFile(in directory: DirectoryHandle) async throws -> AdoptedFile? {
         guard specification.destination.onConflict == .continue, !hasIntent,
             transfer.resumeData.committedByteCount == 0,
@@ -35,7 +36,7 @@ extension DownloadRun {
             .map { AdoptedFile(source: found, resumeData: $0) }
     }
 
-    /// What becomes of the existing file; nil under other policies.
+    /// The decision about the existing file; nil under other policies.
     ///
     /// - Parameter file: the finished file; nil if a hook has made it.
     func continuedFile(named name: String, by file: PartialFile?, in directory: DirectoryHandle) async throws

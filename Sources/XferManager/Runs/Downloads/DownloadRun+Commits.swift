@@ -48,7 +48,7 @@ extension DownloadRun {
         control.setReceived(0, total: nil)
     }
 
-    /// If `error` is `publishLost`, commits that the transfer has neither a publish intent nor bytes, so that the next
+    /// Commits that the transfer has neither a publish intent nor bytes, if `error` is `publishLost`, so that the next
     /// attempt fetches them again. Returns `error`, or the error of this commit.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }

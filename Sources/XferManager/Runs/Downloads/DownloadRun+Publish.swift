@@ -6,7 +6,7 @@ import XferStore
 
 /// Publishes a complete file: verifies it, makes it durable, renames it, and makes its name durable.
 extension DownloadRun {
-    /// Files up to this length, in bytes, are made durable together. Larger ones would make the others wait.
+    /// The greatest length, in bytes, of files that are made durable together. Larger ones would make the others wait.
     private static var largestGathered: Int64 { 1 << 20 }
 
     /// The final name of the file: the client's, else the server's, else that of a URL (`namingURLs`). Before the
@@ -211,9 +211,9 @@ extension DownloadRun {
 extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
-    /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to compare has
-    /// to be known before the request; and with mirrors the name must not depend on which of them answers. There the first
-    /// URL comes first.
+    /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to
+    /// compare has to be known before the request; and with mirrors the name must not depend on which of them answers.
+    /// There the first URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.
     func namingURLs(last: HTTPURL?) -> [HTTPURL] {

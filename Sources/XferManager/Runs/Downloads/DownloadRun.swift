@@ -228,7 +228,8 @@ actor DownloadRun: TransferSubscriber {
 
     // MARK: Existing files
 
-    /// Applies `skip`, `fail`, `verify` and `continue` as soon as the name is known: before the first byte, or at the head.
+    /// Applies `skip`, `fail`, `verify` and `continue` as soon as the name is known: before the first byte, or at the
+    /// head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
         guard [.verify, .continue, .skip, .fail].contains(policy) else { return nil }
@@ -281,8 +282,8 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: status?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update`, `verify` and `continue`. Empty if it does not have the
-    /// demanded digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
+    /// Validators of the published file, for `on_conflict: update`, `verify` and `continue`. Empty if it does not have
+    /// the demanded digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict.compares else { return [] }
         let name = await finalName(in: directory)

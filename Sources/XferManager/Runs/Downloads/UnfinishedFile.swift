@@ -8,18 +8,18 @@ struct UnfinishedFile: Sendable {
     let name: String
     let path: String
     let facts: FileFacts
-    /// What is known to be complete: all, unless aria2's control file knows better.
+    /// The segments that are known to be complete: the whole file, unless aria2's control file lists them.
     let complete: [Segment]
-    /// The length of the whole; nil if nothing tells it.
+    /// The length of the whole in bytes; nil if unknown.
     let total: Int64?
-    /// Whether aria2's control file is beside it.
+    /// True if aria2's control file is beside it.
     let hasControlFile: Bool
 
     /// The endings that browsers give to the names of unfinished downloads.
     static let browserSuffixes = [".part", ".crdownload"]
 
-    /// The file that a program may have left of a download with this name: the one with the name, unless it is empty, else
-    /// a browser's. Nil if there is none. Blocks.
+    /// The file that a program may have left of a download with this name: the one with the name, unless it is empty,
+    /// else a browser's. Nil if there is none. Blocks.
     ///
     /// - Throws: `notPermitted` if the users of the directory may not read it, `system`.
     static func find(_ name: String, in directory: DirectoryHandle) throws(FileError) -> UnfinishedFile? {
@@ -65,7 +65,7 @@ struct AdoptedFile: Sendable {
     let source: UnfinishedFile
     let resumeData: ResumeData
 
-    /// Where the last kept byte ends.
+    /// The offset after the last kept byte.
     var end: Int64 { resumeData.segments.map(\.committed).max() ?? 0 }
 
     /// Copies the kept bytes into the partial file. False if another program has written to the file meanwhile. Blocks.

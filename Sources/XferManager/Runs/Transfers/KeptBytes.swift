@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Why kept bytes are discarded.
+/// The reason why kept bytes are discarded.
 struct Discard: Sendable {
     /// Completes "the bytes are discarded because".
     let reason: String

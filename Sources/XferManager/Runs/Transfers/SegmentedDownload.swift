@@ -69,7 +69,7 @@ final class SegmentedDownload {
         throw TransferError(.internalError, "the connections ended without a result")
     }
 
-    /// Kept bytes with gaps need a plan from the beginning.
+    /// Returns a plan for kept bytes with gaps, which need one from the beginning.
     private func planOfKept(_ transfer: isolated SharedTransfer, _ count: SegmentCount) -> SegmentPlan? {
         let resumeData = transfer.kept.transfer.resumeData
         guard transfer.sources[0].mode != .fromStart, !resumeData.hasOnlyPrefix, let total = resumeData.totalLength
@@ -119,7 +119,7 @@ final class SegmentedDownload {
         await transfer.services.engine.stop(slow.id)
     }
 
-    /// While a connection has no work, the others are measured each second.
+    /// Measures the other connections each second while a connection has no work.
     private func watchIdle() {
         guard connections.hasIdle, !isWatchingIdle else { return }
         isWatchingIdle = true

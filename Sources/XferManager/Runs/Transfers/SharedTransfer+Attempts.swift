@@ -7,7 +7,7 @@ import XferStore
 
 /// The attempts of a transfer to fetch its bytes.
 extension SharedTransfer {
-    /// A transfer that starts over more often than this in a row with one source treats the source as failing.
+    /// The highest number of restarts in a row with one source; with more, the source counts as failing.
     private static var maxRestarts: Int { 3 }
 
     /// The end of a round of attempts. None of them is live any more.
@@ -24,7 +24,7 @@ extension SharedTransfer {
             self.outcome = outcome
         }
 
-        /// A round that was a single attempt.
+        /// Creates the outcome of a round that was a single attempt.
         init(_ outcome: AttemptOutcome) {
             self.init(outcome.result, written: [Segment(start: 0, committed: outcome.offset)], outcome: outcome)
         }

@@ -50,7 +50,7 @@ extension SharedTransfer {
         return specification.sources.enumerated().filter { senders.contains($0.offset) }.map(\.element)
     }
 
-    /// Why kept bytes are dropped when another source sends the whole.
+    /// The reason why kept bytes are dropped when another source sends the whole.
     static var takenOver: Discard {
         Discard("its source cannot continue, and another one sends the whole", isSourceChange: true)
     }

@@ -330,7 +330,7 @@ struct ResponseState {
 
 /// A response head, as reported to the members of a transfer.
 struct ResponseUpdate: Sendable {
-    /// Distinguishes this head from earlier ones.
+    /// The number that distinguishes this head from earlier ones.
     let number: Int
     let head: ResponseHead
     let url: HTTPURL?

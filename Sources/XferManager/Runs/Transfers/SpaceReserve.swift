@@ -19,7 +19,7 @@ final class SpaceReserve {
         case whole
     }
 
-    /// Blocks are preallocated only if at least this many bytes are missing.
+    /// The number of missing bytes from which on blocks are preallocated.
     private static let leastReserved: Int64 = 8 << 20
 
     private let services: RunServices

@@ -47,7 +47,7 @@ final class StartedTasks: Sendable {
         state.withLockedValue { $0.failed = Set($0.expected.keys).union(members) }
     }
 
-    /// The failure is committed for the task, or the task has left.
+    /// Records that the failure is committed for the task, or that the task has left.
     func onFailureCommitted(of id: TaskID) { state.withLockedValue { _ = $0.failed.remove(id) } }
 
     /// True if a task's failure is not committed yet.

@@ -87,7 +87,7 @@ actor RemoteUploadCleanup: ManagerPart {
         timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
     }
 
-    /// If the wall clock was set back, `target` is used as the current time.
+    /// Handles the timer. If the wall clock was set back, `target` is used as the current time.
     private func onTimer(_ target: Timestamp) {
         timer.onFired()
         begin(asOf: max(clock(), target))
