@@ -91,7 +91,7 @@ import XferPostgres
         var cursor = FleetClaimCursor(after: Int64.random(in: 0..<64))
         let claims = try await fleet.leases.claim(node, want: want, cursor: &cursor)
         var report = FleetReport()
-        report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed, detail: #"{"bytes":4096}"#) }
+        report.ends = claims.map { FleetEnd(claimKey: $0.claimKey, ending: .completed, detail: #"{"bytes":4096}"#) }
         _ = try await fleet.leases.report(node, report)
         return claims.count
     }

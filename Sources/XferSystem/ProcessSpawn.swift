@@ -26,7 +26,7 @@ public struct ProcessSpawn: Sendable {
 
     /// The program's path.
     public var program: String
-    /// What follows the program's path.
+    /// The arguments after the program's path.
     public var arguments: [String]
     /// All of its environment, as `NAME=value`; nil inherits this process's.
     public var environment: [String]?
@@ -105,7 +105,7 @@ extension ProcessSpawn.Group {
     }
 }
 
-/// How a process ended.
+/// The way in which a process ended.
 public enum ProcessExit: Hashable, Sendable {
     case code(CInt)
     case signal(CInt)

@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferProtocol
 import XferTestSupport
@@ -24,5 +25,31 @@ import XferTestSupport
             }
         }
         await manager.shutdown(.suspend)
+    }
+
+    @Test func hostsBehindOneAddressShowThatTheyShareItsConnections() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(change: { settings in
+            (settings.maxActive, settings.maxActivePerHost) = (nil, nil)
+        })
+        await manager.scheduler.fill(["a.example", "b.example"], behind: "192.0.2.1")
+        let hosts = await manager.queue.hosts()
+        // The second one has one connection, though six are in use.
+        #expect(hosts.map(\.window) == [5, 1])
+        #expect(hosts.allSatisfy { $0.reason?.value == .sharedAddress })
+        await manager.shutdown(.suspend)
+    }
+}
+
+extension RunScheduler {
+    /// Begins as many requests to each host as may be, after one whose answer has told its address.
+    fileprivate func fill(_ hosts: [String], behind address: String) {
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+        let answer = OriginWindow.Answer(http: .http1, latency: .milliseconds(10), bytes: 1, address: address)
+        for host in hosts {
+            let ticket = machine.origins.begin(host, at: now)
+            machine.origins.end(host, ticket, .answered(answer), at: now)
+            for _ in 0..<machine.origins.size(of: host) { _ = machine.origins.begin(host, at: now) }
+        }
     }
 }

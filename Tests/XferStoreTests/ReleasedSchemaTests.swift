@@ -175,7 +175,7 @@ struct ReleasedSchemaTests {
             #expect(try reader.task(TaskID(3))?.coalesceKey == nil)
             #expect(try reader.queued(coalescing: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TaskID(2)])
             #expect(try reader.transfers(keptUnder: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TransferID(1)])
-            #expect(try reader.isHeld(TransferID(1)) && !reader.isHeld(TransferID(1), but: TaskID(1)))
+            #expect(try reader.isUsed(TransferID(1)) && !reader.isUsed(TransferID(1), but: TaskID(1)))
         }
     }
 

@@ -1,7 +1,7 @@
 /// The connections of a client. A new one is opened when the existing ones are full of calls; `CallPermits` admits no
 /// more calls than `most` connections carry.
 actor ConnectionPool {
-    /// Connections for calls; each stream of events has one of its own.
+    /// The highest number of connections for calls; each stream of events has a connection of its own.
     static let most = 4
 
     private let connector: Connector

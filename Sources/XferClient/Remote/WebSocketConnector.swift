@@ -112,7 +112,7 @@ private final class RefusalReader: ChannelInboundHandler {
     private var status = 0
     private var text = ""
 
-    /// Enough for a sentence.
+    /// The bytes of an error response that are read: enough for a sentence.
     private static let maxBytes = 1000
 
     init(_ outcome: EventLoopPromise<Void>) { self.outcome = outcome }

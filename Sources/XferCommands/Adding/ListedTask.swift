@@ -204,7 +204,7 @@ struct InputOptionReader {
         return "proxy"
     }
 
-    /// A year, in seconds.
+    /// The longest duration: a year, in seconds.
     private static let longestTime: Int64 = 31_536_000
 }
 

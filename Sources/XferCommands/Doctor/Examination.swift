@@ -107,6 +107,11 @@ struct Examination: Sendable {
         }
     }
 
+    /// What the file systems can do that the daemon has used.
+    func fileSystems(_ status: DaemonStatus.Result) -> [Finding] {
+        (status.fileSystems ?? []).map { .well("disk", $0.sentence) }
+    }
+
     // MARK: The machine
 
     /// The earliest second that the clock can show: this version was written later.

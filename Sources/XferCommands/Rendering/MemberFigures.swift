@@ -9,7 +9,7 @@ struct MemberFigures: Hashable, Sendable {
     private(set) var unknown = 0
     private(set) var rate: Int64 = 0
 
-    /// Batches and groups with more members are shown without: each thousand is a call.
+    /// The highest number of members for which the figures are shown, since each thousand needs a call.
     static let mostMembers: Int64 = 20_000
 
     static let fields = TaskColumns(["state", "progress", "batch", "kind", "url"])

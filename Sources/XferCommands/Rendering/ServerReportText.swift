@@ -65,7 +65,7 @@ struct ServerReportText: Sendable {
             text += (policy.reportOnly ? ", but reports: " : ": ") + SafeText.sanitised(problem)
         }
         if let code = policy.verifyError { text += " (OpenSSL error \(code))" }
-        if policy.expired { text += style(.yellow, " (expired: the ordinary check)") }
+        if policy.expired { text += style(.yellow, " (expired: only the ordinary check applies)") }
         return name + text
     }
 

@@ -49,6 +49,7 @@ struct TaskDetails: Sendable {
                         + SafeText.sanitised($0.reason)
                 } ?? ""
             ]
+        case "file_system": [task.fileSystem.map { SafeText.sanitised($0.sentence) } ?? ""]
         case "window": [window(task.schedule.window.applied(to: nil).map { WindowRecord($0) })]
         case "urls": task.urls?.map(SafeText.sanitised) ?? []
         case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]

@@ -35,7 +35,7 @@ struct BatchCommand: ParsableCommand {
         var inputFile: String
 
         @Option(
-            help: ArgumentHelp("Most of its transfers at once (default: 3).", valueName: "count"),
+            help: ArgumentHelp("Highest number of its transfers at once (default: 3).", valueName: "count"),
             transform: Int.integer)
         var maxActive: Int?
 

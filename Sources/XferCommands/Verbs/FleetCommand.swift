@@ -125,8 +125,8 @@ struct FleetCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Bound the tasks of one host over all nodes.", discussion: "Without a number there is no limit.")
 
-        @Argument(help: "The host as URLs have it, with :port where it is not the scheme's.") var host: String
-        @Argument(help: "Most tasks at a time.") var number: Int?
+        @Argument(help: "The host as in a URL, with :port unless it is the scheme's default.") var host: String
+        @Argument(help: "Highest number of tasks at a time.") var number: Int?
         @OptionGroup var options: VerbOptions
 
         func run() throws {
@@ -156,7 +156,7 @@ struct FleetCommand: ParsableCommand {
 }
 
 extension VerbOptions {
-    /// These verbs mean the fleet unless a socket or server is named.
+    /// Connects to the fleet, unless the options name a socket or a server.
     func openFleet() throws(CommandFailure) -> DaemonSession {
         let instance = try connection.instance()
         return try DaemonSession.open(instance == .automatic ? .fleet : instance)

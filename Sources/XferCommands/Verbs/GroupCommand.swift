@@ -60,7 +60,7 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var group: GroupArguments
 
         @Option(
-            help: ArgumentHelp("Most of its transfers at once, or `default` for no limit.", valueName: "count"),
+            help: ArgumentHelp("Highest number of its transfers at once, or `default` for no limit.", valueName: "count"),
             transform: LimitArgument<Int>.argument)
         var maxActive: LimitArgument<Int>?
 

@@ -49,6 +49,7 @@ struct HostsCommand: ParsableCommand {
         case .most: "has all it may have"
         case .refused: "refuses more"
         case .noGain: "more is not faster"
+        case .sharedAddress: "shares its address's connections"
         case .silent: "does not answer"
         }
     }

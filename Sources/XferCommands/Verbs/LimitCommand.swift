@@ -13,10 +13,10 @@ struct LimitCommand: ParsableCommand {
             --host with --connections and --requests-per-minute sets the limits of that host alone.
             """)
 
-    @Option(count: "Most transfers at once, or `default`.")
+    @Option(count: "Highest number of transfers at once, or `default`.")
     var maxActive: LimitArgument<Int>?
 
-    @Option(count: "Most transfers at once from one host, or `default`.")
+    @Option(count: "Highest number of transfers at once from one host, or `default`.")
     var maxActivePerHost: LimitArgument<Int>?
 
     @Option(
@@ -41,10 +41,10 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
     var host: String?
 
-    @Option(count: "Most connections to the host, or `default`.")
+    @Option(count: "Highest number of connections to the host, or `default`.")
     var connections: LimitArgument<Int>?
 
-    @Option(count: "Most requests to the host that begin within a minute, evenly spaced, or `default`.")
+    @Option(count: "Highest number of requests to the host that begin within a minute, evenly spaced, or `default`.")
     var requestsPerMinute: LimitArgument<Int>?
 
     @OptionGroup var options: VerbOptions

@@ -29,8 +29,13 @@ struct ProfileSetCommand: ParsableCommand {
             "A language for Accept-Language, the preferred one first; may be repeated.", valueName: "tag"))
     var languages: [String] = []
 
-    @Option(help: ArgumentHelp("Most transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
+    @Option(help: ArgumentHelp("Highest number of transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
     var maxActive: Int?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Open at most 6 connections to each host of its tasks over HTTP/1.1; with --no-polite up to 16.")
+    var polite: Bool?
 
     @Option(
         help: ArgumentHelp(
@@ -92,6 +97,7 @@ struct ProfileSetCommand: ParsableCommand {
         profile.choices = request.choices
         cache.apply(to: &profile.choices)
         profile.maxActive = maxActive
+        profile.isPolite = polite
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }

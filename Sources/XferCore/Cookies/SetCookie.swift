@@ -2,7 +2,7 @@ import XferModel
 
 /// The value of a `Set-Cookie` field, read as a user agent has to (RFC 6265 §5.2).
 ///
-/// Where browsers have become stricter (RFC 6265bis), so is this: a value with control characters, a name and value of
+/// It is as strict as browsers have become (RFC 6265bis): a value with control characters, a name and value of
 /// more than 4096 bytes and an attribute of more than 1024 bytes are ignored.
 struct SetCookie: Hashable {
     let name: String

@@ -104,7 +104,8 @@ public struct OriginWindow: Hashable, Sendable {
         case silent
     }
 
-    public static let first = 4
+    /// The first window: as many connections as are polite. If they turn out to be streams of HTTP/2, they share one.
+    public static let first = 6
     /// The first window after an answer over HTTP/2, where all requests share one connection.
     static let firstOfHTTP2 = 8
     /// The step from which on the window grows by half of itself.

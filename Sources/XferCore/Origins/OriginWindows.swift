@@ -46,6 +46,8 @@ public struct OriginWindows: Sendable {
     private var nextStart: [String: MonotonicInstant] = [:]
     /// False if the operator has allowed more connections than is polite.
     public private(set) var isPolite = true
+    /// The hosts of a profile that allows more connections than is polite.
+    private var impolite: Set<String> = []
     /// The latest time that was set.
     public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
@@ -55,6 +57,19 @@ public struct OriginWindows: Sendable {
         // A time that another rate has set is no time of this one.
         nextStart = nextStart.filter { limits[$0.key]?.requestsPerMinute == self.limits[$0.key]?.requestsPerMinute }
         self.limits = limits
+        setBounds()
+    }
+
+    /// From now on, and until it is forgotten, the host may see more connections than is polite.
+    public mutating func allowMore(_ host: String) {
+        guard impolite.insert(host).inserted, self[host] != nil else { return }
+        let bounds = bounds(of: host)
+        parts[Self.part(of: host)][host]?.bounds = bounds
+    }
+
+    /// Takes back all that `allowMore` has allowed.
+    public mutating func disallowMore() {
+        impolite = []
         setBounds()
     }
 
@@ -158,7 +173,7 @@ public struct OriginWindows: Sendable {
 
     private func bounds(of host: String) -> OriginWindow.Bounds {
         if let own = limits[host]?.connections { return OriginWindow.Bounds(connections: own) }
-        return isPolite ? .polite : .impolite
+        return isPolite && !impolite.contains(host) ? .polite : .impolite
     }
 
     private mutating func setBounds() {
@@ -177,6 +192,7 @@ public struct OriginWindows: Sendable {
         for (host, _) in idle.prefix(Self.most / 4) {
             parts[Self.part(of: host)][host] = nil
             count -= 1
+            impolite.remove(host)
             setBehind(host, false)
         }
     }

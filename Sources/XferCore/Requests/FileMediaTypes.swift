@@ -1,6 +1,6 @@
 /// Media types of files by the extension of their names, as /etc/mime.types of Debian 12 has them.
 ///
-/// Where that file has none, or an outdated one, the type is the one that is registered with IANA, or else that of
+/// If that file has no type, or an outdated one, the type is the one that is registered with IANA, or else that of
 /// shared-mime-info. Extensions that belong to several formats (`key`, `ts`) have none.
 public enum FileMediaTypes {
     /// The type of a file with this name; nil if its extension is not known.

@@ -9,7 +9,7 @@ public enum DescriptorRules {
     static let ofTask = 3
     /// A connection, and a second one while both address families are tried.
     static let ofRequest = 2
-    /// Connections that `auto` may come to.
+    /// The highest number of connections that `auto` may choose.
     static let maxAutomaticSegments = 8
     /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8

@@ -9,6 +9,10 @@ public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
     /// The highest number of transfers at once of the tasks that name a profile, for profiles that have such a limit.
     public var maxActiveByProfile: [String: Int] = [:]
+    /// The profiles whose tasks' hosts may see more connections than is polite.
+    public var impoliteProfiles: Set<String> = [] {
+        didSet { if impoliteProfiles != oldValue { origins.disallowMore() } }
+    }
     /// The windows of origins: how many of a host's transfers may be active where the limits set no number.
     public var origins = OriginWindows()
     /// The small and large transfers that are active, for limits without a number.
@@ -206,6 +210,7 @@ public struct SchedulerStateMachine: Sendable {
             if let ticket { origins.end(lane.host, ticket, .other, at: now ?? origins.now) }
             return
         }
+        if let profile = lane.profile, impoliteProfiles.contains(profile) { origins.allowMore(lane.host) }
         let ticket = ticket ?? origins.begin(lane.host, at: now ?? origins.now)
         occupySlot(
             for: transfer,

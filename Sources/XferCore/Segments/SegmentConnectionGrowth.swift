@@ -43,7 +43,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
         var start: Start?
         /// The middle of the measured time; nil before it.
         var middle: Start?
-        /// How often the measured time was moved on by half of itself, because the rate was rising.
+        /// The number of times the measurement was prolonged by half, because the rate was rising.
         var extensions = 0
     }
 
@@ -58,7 +58,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     static let rise = 1.1
     /// A trial is extended by half of its time at most so often: the rate of a line may never be steady.
     static let mostExtensions = 6
-    /// How long a connection under test should need for its piece.
+    /// The time that a connection under test should need for its piece.
     static let trialSeconds = 1.0
     /// A download that would take no longer is not worth a change, in seconds.
     static let short = 8.0

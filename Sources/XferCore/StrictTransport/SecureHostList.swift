@@ -7,7 +7,7 @@ public struct SecureHostList: Hashable, Sendable {
     /// The number of hosts that are removed at once when the list is full, so that a full list is not searched for each
     /// new host.
     private static let evictedAtOnce = maxCount / 16
-    /// A longer demand counts as one of ten years.
+    /// The longest lifetime: a longer one counts as ten years.
     private static let longestAge: Int64 = 315_360_000
 
     private struct Entry: Hashable {

@@ -5,7 +5,7 @@ public import XferModel
 /// The expectation avoids sending a content in vain to a server that refuses it. With a server that answers 417, or
 /// nothing for a second, it costs time instead: such an origin does not get it for a while.
 public struct ContinueMemory: Sendable {
-    /// Smallest content that is announced so, in bytes.
+    /// The smallest content that is announced with `Expect: 100-continue`, in bytes.
     public static let smallestContent: Int64 = 1 << 20
     /// The time for which the client waits for an answer.
     public static let patience = Duration.seconds(1)

@@ -27,8 +27,8 @@ public struct TLSRefusal: Hashable, Sendable {
 
     /// Reads libcurl's text of OpenSSL's error, such as `error:0A00042E:SSL routines::tlsv1 alert protocol version`.
     ///
-    /// Nil if the text has no such error, or one that may not occur the next time: alerts about damaged or unexpected
-    /// messages, internal errors, and connections that were closed.
+    /// Reads the refusal from a text of the TLS library; nil if the text has no such error, or one that may not occur
+    /// the next time: alerts about damaged or unexpected messages, internal errors, and connections that were closed.
     public init?(_ detail: String, _ circumstances: Circumstances) {
         guard let reason = Self.reason(in: detail),
             let cause = reason > Self.alertOffset

@@ -17,9 +17,9 @@ public struct TrustFacts: Hashable, Sendable {
         case unchecked
     }
 
-    /// The chain to the system's anchors, without the host name.
+    /// The verification of the chain to the system's anchors, without the host name.
     public var systemChain = Chain.unchecked
-    /// The chain to the policy's pinned certificates as only anchors.
+    /// The verification of the chain to the policy's pinned certificates as the only anchors.
     public var pinnedChain = Chain.unchecked
     public var hostName = HostName.unchecked
     /// True if the chain that is valid to the pins has a pinned certificate.

@@ -5,7 +5,7 @@ public import XferModel
 /// Each part is an upload of its own (`TusUpload`), which survives interruptions and restarts. When the server has all
 /// of them, a final upload joins them in their order. A server that does not announce the extension gets one upload.
 public struct TusConcatenation: Hashable, Sendable {
-    /// A part with fewer bytes is not worth its requests.
+    /// The smallest part, in bytes: a smaller one is not worth its requests.
     public static let smallestPart: Int64 = 1 << 20
 
     /// A server's answer to the inquiry about the extension.

@@ -211,7 +211,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return key
     }
 
-    /// Files of authorities that are kept in memory.
+    /// The number of files of authorities that are kept in memory.
     private static let maxAnchors = 32
 
     func evaluator(caFile: String?) -> ServerTrustEvaluator { ServerTrustEvaluator(anchors: anchors(file: caFile)) }

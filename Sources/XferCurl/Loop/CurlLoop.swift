@@ -50,7 +50,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private(set) var turns = 0
 
     private static let wakeUpToken = UInt64.max
-    /// A turn that takes longer is a stall: other transfers of the loop wait for it.
+    /// The longest turn; a longer one is a stall: other transfers of the loop wait for it.
     private static let longestTurn = Duration.milliseconds(100)
 
     /// The clock for deadlines.

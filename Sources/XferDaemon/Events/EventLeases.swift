@@ -11,7 +11,7 @@ final class EventLeases: Sendable {
         var connections: [UInt64: (budget: EventBudget, streams: Int)] = [:]
     }
 
-    /// Streams of one user, on all its connections.
+    /// The highest number of streams of one user, on all its connections.
     static let maxPerUser = 1024
 
     private let perConnection: Int

@@ -43,6 +43,7 @@ struct DaemonHandlers: Sendable {
         result.configurationProblem = context.caller.isOperator ? configurationProblem() : nil
         let waiting = context.caller.isOperator ? keysWaitingForRestart() : []
         result.keysWaitingForRestart = waiting.isEmpty ? nil : waiting
+        result.fileSystems = context.caller.isOperator ? manager.queries.fileSystems : nil
         result.shuttingDown = manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
         result.network = OpenEnum(manager.network.state)

@@ -22,6 +22,7 @@ struct TaskRecords: Sendable {
         let isDegraded = columns.contains("wait") && queries.databaseProblem != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         let traces = columns.contains("last_attempt") && !running.isEmpty ? await queries.traces(of: running) : [:]
+        let showsFileSystem = columns.contains("file_system")
         let showsResponse = columns.contains("response_headers")
         return tasks.map { task in
             var shown = task
@@ -32,6 +33,7 @@ struct TaskRecords: Sendable {
             if let trace = traces[task.id] { record.lastAttempt = AttemptRecord(trace) }
             record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
             record.discarded = discards[task.id].flatMap { DiscardRecord($0) }
+            if showsFileSystem { record.fileSystem = queries.fileSystem(of: task) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
             } else if let wait = waits[task.id] {

@@ -10,7 +10,7 @@ struct JournalSocket: Sendable {
     /// The socket of the machine's journal.
     static let systemPath = "/run/systemd/journal/socket"
 
-    /// A longer datagram would have to be passed as a file.
+    /// The longest datagram, in bytes; a longer one would have to be passed as a file.
     private static let longestDatagram = 48 << 10
 
     private let address: UnixAddress

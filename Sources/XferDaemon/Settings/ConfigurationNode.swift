@@ -63,9 +63,9 @@ struct ConfigurationSyntaxError: Error, Hashable, CustomStringConvertible {
 }
 
 extension ConfigurationNode {
-    /// Nodes a configuration may have with its aliases written out.
+    /// The highest number of nodes of a configuration with its aliases written out.
     static let maxNodes = 20_000
-    /// Mappings and lists inside each other; libYAML itself, which Yams walks recursively, stops at 1,000.
+    /// The deepest nesting of mappings and lists; libYAML itself, which Yams walks recursively, stops at 1,000.
     static let maxDepth = 16
     /// The largest configuration in bytes.
     static let maxBytes = 1 << 20

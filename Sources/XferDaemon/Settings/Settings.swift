@@ -194,7 +194,7 @@ public struct Settings: Hashable, Sendable {
 
     /// Downloads of a token's user.
     public enum Aria2Downloads: String, Sendable, CaseIterable {
-        /// Those that were added through this protocol.
+        /// The tasks that were added through this protocol.
         case added
         case all
     }

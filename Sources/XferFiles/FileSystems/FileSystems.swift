@@ -1,6 +1,12 @@
 import Glibc
 import XferThreads
 
+extension FileSystemTraits {
+    /// The traits of the file systems that were used and are still mounted, by the device number of a directory. Touches no
+    /// file system.
+    public static var known: [UInt64: FileSystemTraits] { FileSystems.ofProcess.known }
+}
+
 /// The traits of mounted file systems: determined on the first use of each, and again after any mount has changed.
 final class FileSystems: Sendable {
     /// The file systems of this process.
@@ -11,6 +17,8 @@ final class FileSystems: Sendable {
         var watch: Descriptor?
         /// The traits, by the device number of a directory.
         var known: [UInt64: FileSystemTraits] = [:]
+        /// The traits as they were determined last, also before the last change of mounts.
+        var last: [UInt64: FileSystemTraits] = [:]
         /// The mounts, if they were read since the last change.
         var mounts: MountTable?
         /// The number of changes so far.
@@ -47,9 +55,27 @@ final class FileSystems: Sendable {
         let traits = FileSystemTraits(of: descriptor, device: device)
         state.withLock { state in
             // A change in between may have given the number to another file system.
-            if state.followChanges(), state.generation == generation { state.known[device] = traits }
+            guard state.followChanges(), state.generation == generation else { return }
+            state.known[device] = traits
+            if state.last.count >= Self.mostRemembered { state.last = [:] }
+            state.last[device] = traits
         }
         return traits
+    }
+
+    /// The number of file systems that are remembered over changes of mounts.
+    private static let mostRemembered = 256
+
+    /// The traits that were determined last of what is still mounted, by the device number of a directory. Touches no file
+    /// system.
+    var known: [UInt64: FileSystemTraits] {
+        let mounts = mounts
+        return state.withLock { state in
+            guard state.followChanges() else { return [:] }
+            return state.last.filter { device, traits in
+                state.known[device] != nil || mounts.mount(ofDevice: device)?.type == traits.name
+            }
+        }
     }
 
     /// The present mounts.
@@ -71,6 +97,7 @@ final class FileSystems: Sendable {
         state.withLock { state in
             guard state.followChanges() else { return }
             state.known[device]?.lacking.insert(feature)
+            state.last[device]?.lacking.insert(feature)
         }
     }
 }

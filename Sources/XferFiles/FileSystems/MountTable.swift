@@ -45,17 +45,19 @@ public struct MountTable: Sendable {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
 
-    /// True if a mount has this device number, stat(2). Subvolumes of btrfs have numbers that no mount has.
-    public func hasDevice(_ device: UInt64) -> Bool {
+    /// The latest mount with this device number, stat(2); nil if there is none, as for subvolumes of btrfs.
+    public func mount(ofDevice device: UInt64) -> Mount? {
         let (major, minor) = (xfer_major(device), xfer_minor(device))
-        return mounts.contains { $0.major == major && $0.minor == minor }
+        return mounts.last { $0.major == major && $0.minor == minor }
     }
+
+    /// True if a mount has this device number, stat(2).
+    public func hasDevice(_ device: UInt64) -> Bool { mount(ofDevice: device) != nil }
 
     /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of
     /// btrfs.
     static func type(ofDevice device: UInt64) -> String? {
-        let (major, minor) = (xfer_major(device), xfer_minor(device))
-        return MountTable().mounts.last { $0.major == major && $0.minor == minor }?.type
+        MountTable().mount(ofDevice: device)?.type
     }
 
     /// `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/root rw`: optional fields end at the dash.

@@ -81,7 +81,10 @@ extension PartialFile {
     /// The reason why the open file is not the one with these segments; nil when it is.
     private func problem(with segments: [Segment], _ record: PartRecord?) throws(FileError) -> String? {
         let facts = try facts()
-        if let record {
+        if let record, record.mark.identity == .unknown {
+            // The database comes from another machine. Length and time, compared below, show that this is a copy.
+            guard record.rest != nil else { return "it was in use when the database was copied" }
+        } else if let record {
             let isKnown =
                 directory.traits.keepsInodeNumbers
                 ? record.mark.isSame(as: facts.mark) : record.mark.bornAt == facts.mark.bornAt

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// What became of a published file that was to be deleted.
+/// The result of deleting a published file.
 public enum PublishedFileRemoval: Hashable, Sendable {
     case removed
     /// There is no file of that name.
@@ -12,7 +12,7 @@ public enum PublishedFileRemoval: Hashable, Sendable {
     /// The file is as the published one was, but its file system records nothing by which it could be told from
     /// another, and no digest is known; it is where it was.
     case unidentified
-    /// As `kept`, but another file got the name meanwhile: it is under this name now.
+    /// The file is kept, but another one got its name meanwhile: it is under this name now.
     case displaced(to: String)
 }
 
@@ -61,7 +61,7 @@ extension DirectoryHandle {
         return try move(privateName, to: name) ? .kept : .displaced(to: privateName)
     }
 
-    /// Whether a file in here has the facts of the published one. Where files change their inode numbers, the length
+    /// True if a file in here has the facts of the published one. Where files change their inode numbers, the length
     /// and the modification time are all that can be compared.
     private func isStill(_ published: PublishedFile, _ facts: FileFacts) -> Bool {
         if published.isStill(facts) { return isPlausibleDevice(of: facts, published) }
@@ -69,7 +69,7 @@ extension DirectoryHandle {
             && published.modifiedAt.map { traits.isSameTime(facts.modifiedAt, as: $0) } == true
     }
 
-    /// Whether a file with the facts of the published one may be in here. overlayfs numbers the devices of its files
+    /// True if a file with the facts of the published one may be in here. overlayfs numbers the devices of its files
     /// otherwise than those of its directories, so only a file that nothing but its inode number identifies has to be
     /// on the directory's.
     public func isPlausibleDevice(of facts: FileFacts, _ published: PublishedFile) -> Bool {
@@ -81,7 +81,7 @@ extension DirectoryHandle {
         published.mark.isCertain && published.modifiedAt != nil && traits.keepsInodeNumbers
     }
 
-    /// Whether the opened file is the published one.
+    /// True if the opened file is the published one.
     private func holds(_ published: PublishedFile, under name: String, digest: Checksum?) throws(FileError) -> Bool {
         do throws(FileError) {
             let file = try ReadableFile(in: self, named: name)

@@ -9,7 +9,7 @@ public import XferModel
 /// 3. `rename`: on `nameTaken` go back to 2, the part is untouched;
 /// 4. `directory.sync()`, then commit the outcome.
 ///
-/// After a crash `recover` says which of them is next. Every call blocks: run it on a `BlockingPool`.
+/// After a crash `traces` says which of them were done. Every call blocks: run it on a `BlockingPool`.
 public struct Publisher: Sendable {
     public let directory: DirectoryHandle
 
@@ -49,8 +49,8 @@ public struct Publisher: Sendable {
         try part.sync(.everything)
     }
 
-    /// As `prepare`, for several parts of the directory, with one fsync for its entries. For each part, in order, nil
-    /// or its error.
+    /// Prepares several parts of the directory with one fsync for its entries. Returns for each part, in order, nil or
+    /// its error.
     public func prepare(_ parts: [(part: PartialFile, attributes: Attributes)]) -> [FileError?] {
         var failures = parts.map { part, attributes -> FileError? in
             do throws(FileError) {
@@ -135,7 +135,7 @@ public struct Publisher: Sendable {
         }
     }
 
-    /// Whether an entry is the part of the intent.
+    /// True if an entry is the part of the intent.
     ///
     /// Its device is the part's own, which overlayfs may number otherwise than the directory; or the directory's, since
     /// a device's number may change over a restart, and the directory was identified by other means. Where a file may
@@ -250,7 +250,7 @@ extension PartialFile {
 }
 
 extension Publisher {
-    /// As `PartialFile.handOver`, of a file that a former process published.
+    /// Hands over a file that a former process published; see `PartialFile.handOver`.
     func handOver(_ intent: PublishIntent) {
         guard let heir = directory.heir,
             case .value(let handle) = openDescriptor(
@@ -275,62 +275,64 @@ func give(_ handle: Descriptor, to heir: FileUser) -> Bool {
 }
 
 extension Publisher {
-    /// The state of a publish whose intent was committed and whose outcome was not.
-    public enum Recovery: Hashable, Sendable {
-        /// The part is there: publish again, from choosing a name.
-        case `repeat`
-        /// The file has its final name, durably.
-        case done
-        /// Neither file can be found and identified: the intent has failed.
-        case lost
+    /// The names of a file whose intent was committed, and whose end was not.
+    public struct Traces: Hashable, Sendable {
+        /// True if the final name leads to the file.
+        public var isNamed: Bool
+        /// True if the file has its partial name.
+        public var hasPart: Bool
     }
 
-    /// Checks what a crash left and completes what was begun. Blocks, where only the digest can identify the file for
-    /// as long as reading takes.
+    /// Finds out which names the file has. Changes nothing. Blocks, where only the digest can identify the file for as
+    /// long as reading takes.
     ///
-    /// - Throws: `system`; the state is then unknown, call it again later.
-    public func recover(_ intent: PublishIntent, partName: String) throws(FileError) -> Recovery {
-        // The next publishing checks the part again, so an intent of an earlier version will do.
-        let hasPart =
-            try directory.facts(of: partName).map { part in
-                guard directory.traits.keepsInodeNumbers else { return intent.part.length == part.length }
-                return intent.part.mark.isCertain
-                    ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
-            } ?? false
-        var isThere = try isPublished(intent)
-        if !isThere, !hasPart { isThere = try isPublishedByFacts(intent) }
-        guard isThere else {
-            if hasPart { try directory.removePlaceholder(intent.finalName, for: partName) }
-            // A name that was taken away must not come back after a power cut, without its intent.
-            try directory.sync()
-            return hasPart ? .repeat : .lost
+    /// - Parameter partName: nil if the file had no name before its final one.
+    /// - Throws: `system`; the names are then unknown, call it again later.
+    public func traces(of intent: PublishIntent, partName: String?) throws(FileError) -> Traces {
+        var hasPart = false
+        if let partName, let part = try directory.facts(of: partName) { hasPart = isUnpublished(part, intent) }
+        var isNamed = try isPublished(intent)
+        if !isNamed, !hasPart {
+            isNamed = partName == nil ? try isLinked(intent) : try isPublishedByFacts(intent)
         }
-        // Both names: the crash came between link and unlink.
-        if hasPart { try directory.remove(partName) }
-        try finish(intent)
-        return .done
+        return Traces(isNamed: isNamed, hasPart: hasPart)
     }
 
-    /// Completes what was begun for a file that has its name.
-    private func finish(_ intent: PublishIntent) throws(FileError) {
+    /// True if these facts are of the part. The next publishing checks it again, so an intent of an earlier version will
+    /// do.
+    private func isUnpublished(_ part: FileFacts, _ intent: PublishIntent) -> Bool {
+        guard directory.traits.keepsInodeNumbers else { return intent.part.length == part.length }
+        return intent.part.mark.isCertain
+            ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
+    }
+
+    /// Completes what was begun for a file that has its final name, and makes it durable. Blocks.
+    ///
+    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has none.
+    public func finish(_ intent: PublishIntent, partName: String?) throws(FileError) {
+        if let partName { try directory.remove(partName) }
         handOver(intent)
         // Without a journal the file is synced once it has its name; see `DirectoryHandle.sync(named:)`.
         if !directory.traits.journalsLinks { try directory.syncFile(named: intent.finalName) }
         try directory.sync()
     }
 
-    /// Recovers a file that had no name before its final one, and was not found by its mark or its digest.
+    /// Makes durable that a file has not its final name, so that the intent can be forgotten. Blocks.
+    public func undo(_ intent: PublishIntent, partName: String?) throws(FileError) {
+        if let partName { try directory.removePlaceholder(intent.finalName, for: partName) }
+        // A name that was taken away must not come back after a power cut, without its intent.
+        try directory.sync()
+    }
+
+    /// True if the final name leads to a file that had no name before, and that was not found by its mark or its digest.
     ///
     /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
     /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched
     /// again.
-    public func recoverUnnamed(_ intent: PublishIntent) throws(FileError) -> Recovery {
-        guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName),
-            found.identity.inode == intent.part.identity.inode, found.length == intent.part.length,
-            found.modifiedAt == intent.part.modifiedAt
-        else { return .repeat }
-        try finish(intent)
-        return .done
+    private func isLinked(_ intent: PublishIntent) throws(FileError) -> Bool {
+        guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName) else { return false }
+        return found.identity.inode == intent.part.identity.inode && found.length == intent.part.length
+            && found.modifiedAt == intent.part.modifiedAt
     }
 
     /// True if the final name leads to a file with the length and the modification time of the part, which is gone.
@@ -345,7 +347,7 @@ extension Publisher {
             && directory.traits.isSameTime(found.modifiedAt, as: intent.part.modifiedAt)
     }
 
-    /// Whether the final name leads to the very file of the intent, with unchanged content.
+    /// True if the final name leads to the very file of the intent, with unchanged content.
     ///
     /// An inode number may be reused at once. The time of birth, the generation, the length and the modification time
     /// together identify the file. If the file system has neither of the first two or changes inode numbers, or the

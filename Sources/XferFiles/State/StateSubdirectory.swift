@@ -3,7 +3,7 @@ import XferThreads
 
 /// A directory in the state directory. If it is removed or renamed while the daemon runs, it is made again.
 ///
-/// What was in it is lost; the readers of its files find them missing.
+/// The files that were in it are lost; their readers find them missing.
 public final class StateSubdirectory: Sendable {
     private let opened: Locked<DirectoryHandle>
     private let reopen: @Sendable () throws(FileError) -> DirectoryHandle

@@ -36,7 +36,7 @@ public struct FleetLeaseTable: FleetTransactions { let connections: FleetConnect
 /// Permits to publish on shared storage.
 public struct FleetPermitTable: FleetTransactions { let connections: FleetConnections }
 
-/// What becomes of the leases of nodes that are down or forgotten.
+/// Takeovers of the leases of nodes that are down or removed.
 public struct FleetTakeovers: FleetTransactions { let connections: FleetConnections }
 
 /// Limits of groups, hosts and owners, and the fleet's rates.

@@ -22,7 +22,7 @@ actor NodeAgent: NodePart {
 
     /// The node's place in the fleet; nil until it has registered.
     var registration: FleetRegistration?
-    /// What a thread of the database's watches while the agent sleeps.
+    /// The state that a database thread watches while the agent sleeps.
     var watched: Watched?
     /// Shared storages that the registration names.
     private var registeredStorages: Set<String> = []

@@ -6,7 +6,7 @@ import XferProtocol
 
 /// One client of the facade, with the rights of its token.
 ///
-/// What its methods throw is an `Aria2Fault`; only `attempt` throws the service's `RPCError`.
+/// Its methods throw `Aria2Fault`; only `attempt` throws the service's `RPCError`.
 struct Aria2Client: Sendable {
     let facade: Aria2Facade
     let connection: RPCConnection

@@ -5,7 +5,7 @@ import XferProtocol
 /// The results of ended downloads that the clients of the facade have removed from their lists. Nothing else is
 /// removed.
 ///
-/// As in aria2, the list of results is empty when the service starts.
+/// The list of results is empty when the service starts, like aria2's.
 final class HiddenResults: Sendable {
     private let start: Timestamp
     /// For each user the tasks that were hidden, each with its run's end: a retried one shows again.

@@ -93,7 +93,7 @@ struct RestrictedFields: Sendable {
         return members.isEmpty ? nil : .object(members)
     }
 
-    /// Deeper schemas would be recursive; no parameter is.
+    /// The deepest nesting of a schema; a deeper one would be recursive, and no parameter is.
     private static let maxDepth = 12
 
     private static func node(

@@ -28,7 +28,7 @@ const WAITS = {
 
 const HOSTS = {
     most: "as many as it may have", refused: "it refuses more", no_gain: "more is not faster",
-    silent: "it does not answer",
+    silent: "it does not answer", shared_address: "hosts behind its address share its connections",
 };
 
 /** `example.org: 6 of 6 at once, http/1.1, 22 ms, as many as it may have`. */

@@ -82,7 +82,9 @@ extension QueueControl {
         record.latency = window.latency.map { $0.wholeMicroseconds / 1000 }
         record.rate = window.rate.map { Int64(saturating: $0) }
         record.refusals = window.refusals
-        record.reason = HostReason(rawValue: window.reason.rawValue).map { OpenEnum($0) }
+        let isShared = machine.limits.maxActivePerHost == nil && record.window < window.size
+        let reason = isShared ? .sharedAddress : HostReason(rawValue: window.reason.rawValue)
+        record.reason = reason.map { OpenEnum($0) }
         return record
     }
 }

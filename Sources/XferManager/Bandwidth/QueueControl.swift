@@ -180,6 +180,7 @@ public actor QueueControl: ManagerPart {
         defer { applying.leave() }
         var limits = RateLimits()
         var maxActive: [String: Int] = [:]
+        var impolite: Set<String> = []
         do {
             let profiles: [Profile]
             (limits, profiles) = try await store.read { reader in
@@ -189,11 +190,12 @@ public actor QueueControl: ManagerPart {
                 limits.receive[.profile(profile.name)] = profile.maxReceiveRate
                 limits.send[.profile(profile.name)] = profile.maxSendRate
                 maxActive[profile.name] = profile.maxActive
+                if profile.isPolite == false { impolite.insert(profile.name) }
             }
         } catch {
             logger.report("the limits of groups and profiles cannot be read", error)
         }
-        await scheduler.setMaxActive(byProfile: maxActive)
+        await scheduler.setProfiles(maxActive: maxActive, impolite: impolite)
         let service = rateLimits
         limits.receive[.service] = service.receive
         limits.send[.service] = service.send

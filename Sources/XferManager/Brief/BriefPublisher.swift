@@ -26,7 +26,7 @@ struct BriefBody: Sendable {
     /// The digest that the bytes must have.
     var digest: Checksum? { task.specification.checksum ?? task.specification.request.announcedDigest(of: head) }
 
-    /// What the task's row says of the response.
+    /// The outcome in the task's row for this response.
     var outcome: TaskOutcome {
         var outcome = TaskOutcome()
         outcome.httpStatus = head.status
@@ -151,7 +151,8 @@ struct BriefPublisher: Sendable {
         return (files.map(\.body), round)
     }
 
-    /// Nil if the body is not what was demanded, or the directory has no unnamed files.
+    /// Creates an unnamed file with the body; nil if the body does not match the demands, or the file system has no
+    /// unnamed files.
     private func create(_ body: BriefBody, in directory: DirectoryHandle) throws(FileError) -> UnnamedFile? {
         guard services.leases.isInForce(body.lease) else { return nil }
         if let digest = body.digest {

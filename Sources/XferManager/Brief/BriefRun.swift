@@ -67,7 +67,7 @@ struct BriefRuns {
     private(set) var joinable: [SharingKey: TaskID] = [:]
     /// Runs whose attempts need an ordinary run.
     var unusual: Set<TaskID> = []
-    /// How many of them each owner has.
+    /// Their number for each owner.
     private(set) var publishingCounts: [Owner: Int] = [:]
     /// Bodies that wait for the next round of publishing, by where they go: no directory waits for another one, whose
     /// disk may not answer.
@@ -158,10 +158,10 @@ struct BriefRuns {
     }
 }
 
-/// What the engine's loops report of brief runs. It gathers reports until the scheduler takes them, so that many cost
-/// one switch to it.
+/// Reports of the engine's loops on brief runs. They are gathered until the scheduler takes them, so that many cost one
+/// switch to it.
 final class BriefReports: Sendable {
-    /// Nil when the attempt needs its caller before its end.
+    /// A task and the outcome of its attempt; nil when the attempt needs its caller before its end.
     typealias Report = (task: TaskID, outcome: AttemptOutcome?)
 
     private let reports = NIOLockedValueBox<[Report]>([])

@@ -9,7 +9,7 @@ import XferSystem
 extension RunScheduler {
     // MARK: Beginning
 
-    /// What all attempts of brief runs have in common; nil while no pass may pick tasks for them.
+    /// The request settings that all attempts of brief runs share; nil while no pass may pick tasks for them.
     func briefAccess() async -> RequestAccess? {
         guard !store.uncommittedStarts.isWanted else { return nil }
         // An ordinary run reports what is wrong with it.
@@ -167,7 +167,7 @@ extension RunScheduler {
         }
     }
 
-    /// As `settleBriefIntents`, of what was left when the database could not be written.
+    /// Settles the brief runs that remained when the database could not be written; see `settleBriefIntents`.
     func settleBriefRuns() async throws {
         guard !briefs.unsettled.isEmpty else { return }
         let ids = briefs.unsettled

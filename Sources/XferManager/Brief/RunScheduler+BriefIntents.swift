@@ -37,12 +37,7 @@ extension RunScheduler {
         let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
         do {
             let directory = try await publisher.openDirectory(of: task.specification)
-            return try await services.pool(in: directory).run {
-                if try Publisher(directory: directory).isPublished(intent) { return true }
-                // A name that was taken away must not come back after a power cut, without its intent.
-                try directory.sync()
-                return false
-            }
+            return try await services.recover(intent, partName: nil, in: directory) == .done
         } catch {
             silent.insert(place)
             // The directory may come back with the file in it.

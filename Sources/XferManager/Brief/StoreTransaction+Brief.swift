@@ -3,9 +3,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What brief runs commit.
+/// The commits of brief runs.
 extension StoreTransaction {
-    /// Whether the task's row is as it was when the run began.
+    /// True if the task's row is unchanged since the run began.
     func isQueued(_ picked: TransferTask) throws(StoreError) -> Bool {
         guard let task = try task(picked.id) else { return false }
         return task.state == .queued && task.requestsSame(as: picked)

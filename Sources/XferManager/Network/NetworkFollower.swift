@@ -110,7 +110,7 @@ public actor NetworkFollower: ManagerPart {
             let monitor = try NetworkMonitor { continuation.yield($0) }
             self.monitor = monitor
             listener = Task { [weak self] in
-                for await facts in facts { await self?.onFacts(facts) }
+                for await facts in facts { await self?.onMonitorFacts(facts) }
             }
             return monitor.initial
         } catch {
@@ -127,7 +127,7 @@ public actor NetworkFollower: ManagerPart {
     }
 
     /// Called by a monitor, which may have been stopped meanwhile.
-    private func onFacts(_ facts: NetworkFacts?) {
+    private func onMonitorFacts(_ facts: NetworkFacts?) {
         guard !Task.isCancelled else { return }
         onFacts(facts)
     }

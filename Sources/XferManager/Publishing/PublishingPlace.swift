@@ -10,22 +10,6 @@ struct PublishingPlace: Sendable {
         let confinement: Confinement?
     }
 
-    /// The reason why a place does not lead to its directory.
-    enum Problem: Error, Hashable, Sendable {
-        /// It leads elsewhere, or cannot be opened with the owner's rights.
-        case elsewhere(String)
-        /// That could not be found out.
-        case unknown(FileError)
-
-        /// - Parameter path: of the file that should be found there.
-        func error(for path: String) -> FileError {
-            switch self {
-            case .elsewhere(let problem): .destinationChanged(path: path, problem: problem)
-            case .unknown(let error): error
-            }
-        }
-    }
-
     let key: Key
     /// Opens the path again, beneath a root of the owner's. Blocks.
     let reopen: @Sendable () throws -> DirectoryHandle
@@ -33,21 +17,24 @@ struct PublishingPlace: Sendable {
     /// the directory.
     let guestPool: BlockingPool?
 
-    /// Checks that the path leads to the directory now, so that a client finds a file under it. Blocks.
-    func check(_ directory: DirectoryHandle) -> Result<Void, Problem> {
-        let another = Problem.elsewhere("another directory is there now")
+    /// The error of a file that is not found under the path, nil if the path leads to the directory now. Blocks.
+    func problem(with directory: DirectoryHandle) -> FileError? {
+        let problem: String
         do {
-            return try reopen().identity == directory.identity ? .success(()) : .failure(another)
+            if try reopen().identity == directory.identity { return nil }
+            problem = "another directory is there now"
         } catch let error as FileError where directory.isForUsers && error.isDescriptorShortage {
-            return .failure(.unknown(error))
+            return error
         } catch FileError.notWritable where !directory.isForUsers, FileError.system where !directory.isForUsers {
             // The identity of the directory can be compared all the same.
-            return directory.isSame(asPath: directory.path) ? .success(()) : .failure(another)
+            if directory.isSame(asPath: directory.path) { return nil }
+            problem = "another directory is there now"
         } catch FileError.missing {
-            return .failure(.elsewhere("the directory is gone from there"))
+            problem = "the directory is gone from there"
         } catch {
-            return .failure(.elsewhere("\(error)"))
+            problem = "\(error)"
         }
+        return .destinationChanged(path: directory.path, problem: problem)
     }
 
     /// The error of a path that does not answer.

@@ -33,17 +33,15 @@ struct PublishingRound: Sendable {
     }
 
     private struct Entry: Sendable {
-        let file: PublishingFile
-        /// Attributes that have still to be set; nil once they are.
-        var attributes: Publisher.Attributes?
+        var file: PublishingFile
         /// For the name that was chosen last.
         var intent: PublishIntent?
         /// The reason why the last step failed.
         var failure: (any Error)?
     }
 
-    /// Guests' paths that were checked for the next step.
-    private typealias CheckedPaths = [PublishingPlace.Key: Result<Void, PublishingPlace.Problem>]
+    /// The problems of the paths that were checked for the next step; nil for a path that leads to the directory.
+    private typealias CheckedPaths = [PublishingPlace.Key: FileError?]
 
     /// The number of parts of a round whose files are made durable at the same time. Each has at least `smallestPart`
     /// files.
@@ -62,7 +60,7 @@ struct PublishingRound: Sendable {
     init(_ files: [PublishingFile], in directory: DirectoryHandle, on pool: BlockingPool, mostLostNames: Int = 1000) {
         self.directory = directory
         self.pool = pool
-        entries = files.map { Entry(file: $0, attributes: $0.attributes) }
+        entries = files.map { Entry(file: $0) }
         plan = PublishRound(files.map { ($0.name, $0.policy) }, mostLostNames: mostLostNames)
     }
 
@@ -149,26 +147,22 @@ extension PublishingRound {
             let place = entries[number].file.place
             guard let guests = place.guestPool, checked[place.key] == nil else { continue }
             let found = try? await result(within: PathPools.patience) { [directory] in
-                await guests.run { place.check(directory) }
+                await guests.run { place.problem(with: directory) }
             }
-            checked[place.key] = found ?? .failure(.unknown(place.unanswering))
+            checked[place.key] = .some(found ?? place.unanswering)
         }
         return checked
     }
 
-    /// Throws unless the file's path leads to the directory.
-    ///
-    /// - Parameter checked: paths that were checked for this step, to which those of operators are added. Blocks for
-    ///   these.
+    /// Throws unless the file's path leads to the directory. Blocks for the paths of operators, which it adds to
+    /// `checked`.
     private func requireFound(_ number: Int, _ checked: inout CheckedPaths) throws(FileError) {
-        let place = entries[number].file.place
-        let found = checked[place.key] ?? place.check(directory)
-        checked[place.key] = found
-        do {
-            try found.get()
-        } catch {
-            throw error.error(for: directory.path(of: entries[number].intent?.finalName ?? entries[number].file.name))
-        }
+        let (place, name) = (entries[number].file.place, entries[number].intent?.finalName)
+        let problem: FileError? = checked[place.key] ?? place.problem(with: directory)
+        checked[place.key] = .some(problem)
+        guard let problem else { return }
+        guard case .destinationChanged(_, let reason) = problem else { throw problem }
+        throw .destinationChanged(path: directory.path(of: name ?? entries[number].file.name), problem: reason)
     }
 }
 
@@ -178,7 +172,7 @@ extension PublishingRound {
     /// Sets the attributes of many files and makes them durable, some at a time. Few are left to the step that chooses
     /// their names.
     private mutating func prepareInParts(_ numbers: [Int]) async {
-        let unprepared = numbers.filter { entries[$0].attributes != nil }
+        let unprepared = numbers.filter { entries[$0].file.attributes != nil }
         guard unprepared.count > Self.smallestPart else { return }
         let size = max(Self.smallestPart, (unprepared.count + Self.maxParts - 1) / Self.maxParts)
         let parts = stride(from: 0, to: unprepared.count, by: size).map {
@@ -194,7 +188,7 @@ extension PublishingRound {
     /// Returns the errors of the files that could not be prepared. Blocks.
     private func prepare(_ numbers: [Int]) -> [Int: FileError] {
         let parts = numbers.compactMap { number in
-            if let part = entries[number].file.part, let attributes = entries[number].attributes {
+            if let part = entries[number].file.part, let attributes = entries[number].file.attributes {
                 (number: number, file: (part: part, attributes: attributes))
             } else {
                 nil
@@ -209,18 +203,17 @@ extension PublishingRound {
 
     private mutating func apply(_ failures: [Int: FileError], to prepared: [Int]) {
         for number in prepared {
-            entries[number].attributes = nil
+            entries[number].file.attributes = nil
             guard let failure = failures[number] else { continue }
             entries[number].failure = failure
             plan.onChoice(.failed, of: number)
         }
     }
 
-    /// Performs the next steps, up to one that needs more than the directory. Blocks.
-    ///
-    /// - Parameter checked: guests' paths that were checked for the first of them.
+    /// Performs the next steps, up to one that needs the database or a guest's path. Blocks.
     mutating func performOnDisk() { performOnDisk([:]) }
 
+    /// - Parameter checked: guests' paths that were checked for the first of these steps.
     private mutating func performOnDisk(_ checked: CheckedPaths) {
         let publisher = Publisher(directory: directory)
         var checked = checked
@@ -243,7 +236,7 @@ extension PublishingRound {
     }
 
     private mutating func chooseNames(of numbers: [Int], _ publisher: Publisher, _ checked: inout CheckedPaths) {
-        let unprepared = numbers.filter { entries[$0].attributes != nil }
+        let unprepared = numbers.filter { entries[$0].file.attributes != nil }
         if !unprepared.isEmpty { apply(prepare(unprepared), to: unprepared) }
         for number in numbers where plan.end(of: number) == nil {
             do throws(FileError) {

@@ -50,7 +50,7 @@ public enum DatabaseMaintenance {
         return lines.joined(separator: "\n")
     }
 
-    /// A mistyped directory must not be made, and an empty one not called sound.
+    /// Throws if the directory has no database: opening it would create one, and report it as undamaged.
     private static func requireDatabase(in directory: String) throws(FileError) {
         let path = StateDirectory.databasePath(in: directory)
         // A log without its database holds what was committed last.
@@ -59,7 +59,7 @@ public enum DatabaseMaintenance {
 }
 
 extension TransferManager {
-    /// Whether an error at start means that a person has to repair the database.
+    /// True if an error at start means that a person has to repair the database.
     public static func isDamage(_ error: any Error) -> Bool {
         (error as? StoreError)?.isDamage ?? false
     }
@@ -88,7 +88,7 @@ extension TransferManager {
         }
     }
 
-    /// Whether manager and database respond; used by the watchdog.
+    /// True if manager and database respond. The watchdog calls it.
     public func isAlive() async -> Bool {
         (try? await store.read { try $0.lastSeq() }) != nil
     }

@@ -10,7 +10,7 @@ import XferSystem
 final class HistoryTrimmer: ManagerPart, Sendable {
     let context: ManagerContext
     private let discarder: TransferDiscarder
-    /// When it was trimmed last.
+    /// The time at which it was trimmed last.
     private let last = NIOLockedValueBox(MonotonicInstant?.none)
 
     init(context: ManagerContext, discarder: TransferDiscarder) {

@@ -20,7 +20,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var unwanted: [TransferID: Bool] = [:]
         /// The last transfer among which orphans of the last daemon have still to be searched for.
         var lastOrphan: TransferID?
-        /// Whether the service is shutting down and has two seconds. The next start deletes the rest.
+        /// True if the service is shutting down: it then deletes for two seconds, and the next start deletes the rest.
         var isEnding = false
         /// Deletes; nil while there is nothing to delete.
         var task: Task<Void, Never>?
@@ -28,7 +28,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var hasWork: Bool { lastOrphan != nil || !unwanted.isEmpty && !isEnding }
     }
 
-    /// Transfers whose rows and files are deleted in one step.
+    /// The number of transfers whose rows and files are deleted in one step.
     private static let maxTransfersPerStep = 200
 
     init(context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup) {
@@ -128,11 +128,11 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    /// What is to be deleted of a transfer.
+    /// The files of a transfer that are to be deleted.
     private struct Discarded: Sendable {
         let transfer: Transfer
         let readyNames: [String]
-        /// Whether its task was cancelled, which also undoes a publish.
+        /// True if its task was cancelled, which also undoes a publish.
         let isUndone: Bool
         /// The guest that owns the directory; nil for an operator's, or if no task is left to name the owner.
         let guest: Owner?

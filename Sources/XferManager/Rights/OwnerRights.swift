@@ -13,7 +13,7 @@ final class OwnerRights: Sendable {
         var accounts: [UInt32: (account: Account?, seenAt: MonotonicInstant)] = [:]
     }
 
-    /// How long a result of the account database is valid.
+    /// The time for which a result of the account database is valid.
     private static let moment = Duration.seconds(60)
 
     private let lookUp: AccountLookup
@@ -74,7 +74,7 @@ final class OwnerRights: Sendable {
         }
     }
 
-    /// As `roots(of:)`, without waiting: nil if the account database would have to be asked.
+    /// `roots(of:)` without blocking: nil if it would have to query the account database.
     func knownRoots(of owner: Owner) -> AllowedRoots? {
         state.withLockedValue { state in
             guard !state.settings.isOperator(owner) else { return state.settings.roots(ofOperator: owner) }
@@ -102,7 +102,7 @@ final class OwnerRights: Sendable {
     /// The files that an owner may send. May block.
     func sources(of owner: Owner) -> SourceAdmission { Self.sources(roots(of: owner)) }
 
-    /// As for an owner; the calling process must have the rights, too. May block.
+    /// Like `sources(of:)` for an owner; the calling process must have the rights, too. May block.
     func sources(of principal: Principal) -> SourceAdmission { Self.sources(roots(of: principal)) }
 
     private static func sources(_ roots: AllowedRoots) -> SourceAdmission {

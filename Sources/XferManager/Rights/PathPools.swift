@@ -17,7 +17,7 @@ final class PathPools: Sendable {
     /// Guests whose user numbers differ by a multiple of it share threads.
     private static let guestPools = 16
     private static let threadsOfGuest = 2
-    /// Mounts beyond it share threads with others.
+    /// The highest number of pools; further mounts share threads with others.
     private static let mostLanes = 32
     private static let digestThreads = 2
     /// The longest time for which a path may delay work that others wait for. A run of a guest's own waits longer.

@@ -5,7 +5,7 @@ public struct Principal: Hashable, Sendable {
     public var owner: Owner
     /// Operators see and change the tasks of all owners.
     public var isOperator: Bool
-    /// Whether its tasks may name a lease: an operator's, and those that an operator adds for another user, as the
+    /// True if its tasks may name a lease: an operator's, and those that an operator adds for another user, as the
     /// agent of a fleet does. A task under a lease waits until that is renewed, which guests cannot do.
     public var mayNameLeases: Bool
     /// Its primary and supplementary groups. They count when it names files to be read.

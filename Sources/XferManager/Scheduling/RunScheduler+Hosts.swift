@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 import XferStore
 
-/// How many transfers a host serves at once, for hosts that refuse some.
+/// The number of transfers that a host serves at once, for hosts that refuse more.
 extension RunScheduler {
     /// The transfers of the host whose bodies arrive now, besides this one.
     func servedTransfers(of host: String, besides transfer: TransferID) -> Int {

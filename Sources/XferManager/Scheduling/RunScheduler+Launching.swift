@@ -53,7 +53,7 @@ extension RunScheduler {
         }
     }
 
-    /// Whether the transfer runs under policies that are no longer in force. It stops; a task that joins it starts
+    /// True if the transfer runs under policies that are no longer in force. It stops; a task that joins it starts
     /// again afterwards.
     private func isStale(_ id: TransferID) -> Bool {
         transfers[id]?.trust.isStale(

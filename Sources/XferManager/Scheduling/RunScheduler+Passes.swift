@@ -206,7 +206,8 @@ extension RunScheduler {
 }
 
 extension StoreReader {
-    /// When the first wait or cooldown ends or a condition is due; in the past if dependents have to be notified.
+    /// The time at which the first wait or cooldown ends or a condition is due; in the past if dependents have to be
+    /// notified.
     fileprivate func nextWakeUp() throws -> Timestamp? {
         if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
         return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()

@@ -12,7 +12,7 @@ extension RunScheduler {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
     }
 
-    /// How the present or last attempts of the running ones among these tasks go.
+    /// The traces of the current or last attempts of those of these tasks that run.
     func traces(of ids: [TaskID]) -> [TaskID: AttemptTrace] {
         ids.reduce(into: [:]) { known, id in known[id] = runs[id]?.control.trace }
     }
@@ -69,7 +69,7 @@ extension RunScheduler {
         }
     }
 
-    /// Whether kept bytes of the running ones among these tasks can be continued; nil where that is unknown.
+    /// For those of these tasks that run: true if their kept bytes can be continued; nil while that is unknown.
     func resumability(of ids: [TaskID]) -> [TaskID: Bool?] {
         ids.reduce(into: [:]) { known, id in if let live = runs[id] { known[id] = .some(live.control.isResumable) } }
     }
@@ -82,7 +82,7 @@ extension RunScheduler {
     /// The windows of origins, and the machine that applies them.
     var origins: (windows: OriginWindows, machine: SchedulerStateMachine) { (machine.origins, machine) }
 
-    /// What keeps queued tasks of these lanes from starting now.
+    /// The waits that keep queued tasks of these lanes from starting now.
     func obstacles(to lanes: Set<QueueLane>, groupLimits: [GroupKey: Int]) -> [QueueLane: Wait] {
         lanes.reduce(into: [:]) { found, lane in
             let reason = machine.obstacle(to: lane, groupLimit: lane.group.flatMap { groupLimits[$0] })

@@ -59,7 +59,7 @@ extension RunScheduler {
         drainWaiters = []
     }
 
-    /// Whether the run ended because its policies or lists have changed.
+    /// True if the run ended because its policies or lists have changed.
     private func reevaluatesTrust(_ id: TaskID, _ result: RunResult) -> Bool {
         guard let live = runs[id] else { return false }
         switch result.end {

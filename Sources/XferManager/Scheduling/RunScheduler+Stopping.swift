@@ -50,14 +50,14 @@ extension RunScheduler {
         for live in runs.values { await live.stop() }
     }
 
-    /// Whether a run or a publish still works on the task's bytes: what it leaves behind is discarded when it has
-    /// ended, because it would create again what is deleted before.
+    /// True if a run or a publish still works on the task's bytes. They are discarded only when it has ended, because
+    /// it would create again files that are deleted before.
     func isInUse(_ id: TaskID) -> Bool {
         runs[id] != nil || briefs.runs[id] != nil || passes.stops[id] != nil
             || beingPublished.withLockedValue { $0.contains(id) }
     }
 
-    /// Those of these tasks that `isInUse`.
+    /// The tasks among these whose bytes are in use; see `isInUse`.
     func tasksInUse(among ids: [TaskID]) -> Set<TaskID> { Set(ids.filter(isInUse)) }
 
     /// Waits until the task has no run.
@@ -89,7 +89,7 @@ extension RunScheduler {
         await scheduleNow()
     }
 
-    /// Whether all other tasks on its transfer were asked to stop, and the transfer can still be joined.
+    /// True if all other tasks on its transfer were requested to stop, and the transfer can still be joined.
     private func isLast(_ live: LiveRun) -> Bool {
         guard let transfer = transfers[live.transfer], transfer.key != nil else { return false }
         return transfer.tasks.allSatisfy { $0 == live.run.taskID || runs[$0]?.control.isStopRequested ?? true }
@@ -116,7 +116,7 @@ extension RunScheduler {
 
     // MARK: Metered networks
 
-    /// Whether this run must not continue over the current, metered network.
+    /// True if this run must not continue over the current, metered network.
     func isKeptOffMetered(_ id: TaskID) -> Bool {
         guard isMetered, let live = runs[id], !live.allowsMetered, live.mayStop else { return false }
         return live.isTransferring
@@ -139,7 +139,7 @@ extension RunScheduler {
 
     // MARK: Dead connections
 
-    /// What a run had moved at some moment.
+    /// The progress of a run at some moment.
     struct Standing: Sendable {
         let begunAt: MonotonicInstant
         let bytes: Int64
@@ -185,7 +185,7 @@ extension RunScheduler {
     }
 }
 
-/// What is to be done for a task once its transition is committed.
+/// The actions for a task once its transition is committed.
 struct Effect: Sendable {
     var task: TaskID
     var transfer: TransferID?

@@ -5,7 +5,7 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// What the scheduler tells the other parts of the manager. The calls do not wait.
+/// The notifications of the scheduler to the other parts of the manager. The calls do not wait.
 protocol RunSchedulerDelegate: AnyObject, Sendable {
     /// The bytes of these transfers are to be deleted, unless a task still holds them.
     func discard(_ transfers: [TransferID], undoing: Bool)
@@ -44,7 +44,7 @@ actor RunScheduler: ManagerPart {
     /// Runs whose start is not committed.
     var briefs = BriefRuns()
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
-    /// What is known of hosts that refuse transfers beside those they serve.
+    /// The known numbers of transfers that hosts serve at once, for hosts that refuse more.
     var hosts = HostConcurrency()
     /// The number of times that tasks were queued again because their hosts refused so many at once.
     var backOffs: [TaskID: Int] = [:]
@@ -102,14 +102,15 @@ actor RunScheduler: ManagerPart {
         machine.origins.setLimits(hosts)
     }
 
-    /// Applies the profiles' own limits.
-    func setMaxActive(byProfile limits: [String: Int]) {
+    /// Applies the profiles' own limits, and which of them may use more connections than is polite.
+    func setProfiles(maxActive limits: [String: Int], impolite: Set<String>) {
+        machine.impoliteProfiles = impolite
         guard limits != machine.maxActiveByProfile else { return }
         machine.maxActiveByProfile = limits
         schedule()
     }
 
-    /// Whether nothing may start.
+    /// True if nothing may start.
     var isHeld: Bool { !machine.holds.isEmpty || isShuttingDown }
 }
 
@@ -190,17 +191,17 @@ struct LiveRun {
     let trust: RunTrust
     let owner: Owner
     let progressInterval: Duration
-    /// Whether it can be stopped and repeated later.
+    /// True if it can be stopped and repeated later.
     let mayStop: Bool
-    /// Whether its policies have changed, so that it stops and is queued again.
+    /// True if its policies have changed, so that it stops and is queued again.
     var reevaluatesTrust = false
     var lastProgress: MonotonicInstant?
-    /// Whether it may use metered networks.
+    /// True if it may use metered networks.
     var allowsMetered = true
     /// True if an earlier attempt had shown that it is large.
     var wasKnownLarge = false
     let begunAt: MonotonicInstant
-    /// Whether the run has ended and its end is being committed.
+    /// True if the run has ended and its end is being committed.
     var isEnding = false
 
     /// Asks it to stop at the next safe point.
@@ -209,7 +210,7 @@ struct LiveRun {
     /// Bytes moved in both directions.
     var byteCount: Int64 { control.progress.received.addingSaturated(control.progress.sent) }
 
-    /// Whether its body is on the way; in other phases the bytes have arrived already.
+    /// True while its body is received or awaited; in other phases the bytes have arrived already.
     var isTransferring: Bool { [.connecting, .transferring].contains(control.progress.phase) }
 }
 
@@ -222,7 +223,7 @@ struct LiveTransfer {
     var key: [UInt8]?
     let owner: Owner
     var tasks: Set<TaskID> = []
-    /// Whether more than one task has ever run on it.
+    /// True if more than one task has run on it.
     var wasShared = false
     /// The request in its origin's window, while its body has ended and its outcome is not known.
     var ticket: OriginWindow.Ticket?

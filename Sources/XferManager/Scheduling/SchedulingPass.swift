@@ -15,7 +15,7 @@ struct SchedulingPass: Sendable {
     struct Start: Sendable {
         var task: TransferTask
         var transfer: Transfer
-        /// Whether no task used the transfer before.
+        /// True if no task used the transfer before.
         var isNew: Bool
         /// The file descriptors that the task may need at once.
         var descriptors: Int
@@ -34,9 +34,9 @@ struct SchedulingPass: Sendable {
         var unreadable: [TaskID] = []
         /// The tasks of `ignoringCooldown` that have started or need no exception any more.
         var settled: Set<TaskID> = []
-        /// Whether there is more to do than one pass may change.
+        /// True if more tasks have to change than one pass may change.
         var isIncomplete = false
-        /// Whether tasks wait for an unmetered network.
+        /// True if tasks wait for an unmetered network.
         var hasHeldOffMetered = false
     }
 
@@ -51,7 +51,7 @@ struct SchedulingPass: Sendable {
     var joinableBriefs: [SharingKey: TaskID] = [:]
     /// Set if tasks may be picked for brief runs.
     var briefs: (held: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
-    /// How many brief runs fetch.
+    /// The number of brief runs that fetch.
     var fetchingBriefs = 0
     let isSharedBetweenOwners: Bool
     let inputs: ConditionInputs
@@ -173,7 +173,7 @@ struct SchedulingPass: Sendable {
         return (transfer.id, started)
     }
 
-    /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
+    /// True if the pass has changed as many tasks as one transaction may, not counting those that joined.
     private var isFull: Bool { picked + held >= StoreTransaction.largestStep }
 
     /// Picks the task for a brief run if that is possible; see `BriefRules`.
@@ -219,7 +219,7 @@ struct SchedulingPass: Sendable {
         if waiting.count + waiting.unreadable.count == Self.maxJoins { starts.isIncomplete = true }
     }
 
-    /// Whether the task's own conditions let it start; otherwise it has been made to wait, or has ended.
+    /// Checks the task's own conditions. False if they do not let it start: then it waits, or has ended.
     private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         inFlight.consider(task.id)
         if isMetered, !task.specification.request.allowsMetered {
@@ -300,11 +300,11 @@ struct SchedulingPass: Sendable {
 /// next lanes are read together.
 private final class StoredQueue: QueueIndex {
     private static let largestPage = 32
-    /// How many tasks are read of a lane that is served once and then waits for its next turn.
+    /// The number of tasks that are read of a lane that is served once and then waits for its next turn.
     private static let smallPage = 4
 
     let tx: StoreTransaction
-    /// How many tasks are read beyond those that are held: no more than may start.
+    /// The number of tasks that are read beyond the uncommitted starts: no more than may start.
     private let pageSize: Int
     private let held: UncommittedStarts?
     /// Tasks at the head of a lane that were read, are not held and were not removed.

@@ -81,10 +81,10 @@ struct FailedURLList: Sendable {
     /// In seconds; 0 turns the list off.
     let timeToLive: Int64
 
-    /// Whether it may refuse any task.
+    /// True if an entry may refuse a task.
     func hasEntries(in tx: StoreTransaction) throws -> Bool { try timeToLive > 0 && tx.hasFailedURLs() }
 
-    /// Why a new task is not to be tried; nil if it may be.
+    /// The reason for which a new task is refused; nil if it is not.
     func refusal(
         of specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp
     ) throws -> TransferError? {

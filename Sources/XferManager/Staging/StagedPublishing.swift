@@ -141,30 +141,34 @@ public actor StagedPublishing: ManagerPart {
                 throw ManagerError(notCommitted: id, error)
             }
         }
-        let published = try await name(staged)
-        let ended = try await complete(published)
-        for file in staged {
-            if ended.completed.contains(file.taskID) || published.settled.contains(file.taskID) {
-                outcome.changed.append(file.taskID)
-            } else {
-                let state = ended.others[file.taskID] ?? .cancelled
-                outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state))
+        var named: [(file: StagedFile, intent: PublishIntent?)] = []
+        var refusal: ManagerError?
+        for (file, result) in zip(staged, await publishTogether(staged)) {
+            do {
+                named.append((file, try result.get()))
+            } catch is Overtaken {
+                let state = try await store.read { try $0.task(file.taskID)?.state }
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state ?? .cancelled))
+            } catch let error where !(error is StoreError) {
+                // What cannot be determined now is checked by the next commit, or at the next start.
+                if (try? await settle(file.taskID)) == true {
+                    outcome.changed.append(file.taskID)
+                } else {
+                    refusal = refusal ?? ManagerError(notCommitted: file.taskID, error)
+                }
             }
         }
-        if let refusal = published.refusal { throw refusal }
+        let others = try await complete(named)
+        for id in named.map(\.file.taskID) {
+            if let state = others[id] {
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: state))
+            } else {
+                outcome.changed.append(id)
+            }
+        }
+        if let refusal { throw refusal }
         trimmer.wake()
         return outcome
-    }
-
-    /// The result of naming the files. After a refusal the rest stays staged.
-    private struct Named {
-        /// The files that have their names, with the intents, or need none.
-        var files: [(file: StagedFile, intent: PublishIntent?)] = []
-        /// Tasks that are not staged any more.
-        var overtaken: [TaskID] = []
-        /// Tasks that failed after their files had got their names; they are completed.
-        var settled: Set<TaskID> = []
-        var refusal: ManagerError?
     }
 
     /// Opens and checks a staged task's file.
@@ -185,11 +189,10 @@ public actor StagedPublishing: ManagerPart {
         return file
     }
 
-    /// Gives the files their names, those of one directory together.
-    private func name(_ staged: [StagedFile]) async throws -> Named {
-        var named = Named()
+    /// Gives the files their names, those of one directory together. See `StagedFile.publish`.
+    private func publishTogether(_ staged: [StagedFile]) async -> [Result<PublishIntent?, any Error>] {
         let (services, settings) = (services, settings)
-        let results = await withTaskGroup(of: (Int, Result<PublishIntent?, any Error>).self) { group in
+        return await withTaskGroup(of: (Int, Result<PublishIntent?, any Error>).self) { group in
             for (index, file) in staged.enumerated() {
                 group.addTask {
                     do {
@@ -199,62 +202,34 @@ public actor StagedPublishing: ManagerPart {
                     }
                 }
             }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-        }
-        for (index, file) in staged.enumerated() {
-            do {
-                named.files.append((file, try results[index]?.get()))
-            } catch is Overtaken {
-                named.overtaken.append(file.taskID)
-            } catch let error where !(error is StoreError) {
-                await giveUp(file, because: error, in: &named)
-            }
-        }
-        return named
-    }
-
-    /// Leaves a task staged, unless its file turns out to have its final name.
-    private func giveUp(_ file: StagedFile, because error: any Error, in named: inout Named) async {
-        // What cannot be determined now is checked by the next commit, or at the next start.
-        if (try? await settle(file.taskID)) == true {
-            named.settled.insert(file.taskID)
-        } else {
-            named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
+            return await group.reduce(into: staged.map { _ in .success(nil) }) { $0[$1.0] = $1.1 }
         }
     }
 
-    /// The result of the completions.
-    private struct Ended {
-        var completed: Set<TaskID> = []
-        /// States of tasks that were cancelled meanwhile.
-        var others: [TaskID: TaskState] = [:]
-    }
-
-    private func complete(_ named: Named) async throws -> Ended {
-        guard !named.files.isEmpty || !named.overtaken.isEmpty else { return Ended() }
-        let now = clock()
-        let failedURLs = failedURLs
-        let files = named.files.map { file, intent in
+    /// Commits the ends of tasks whose files have the names in their intents, or need none. Returns the states of tasks
+    /// that are not staged any more: a cancellation takes precedence, and the published file is deleted.
+    private func complete(_ named: [(file: StagedFile, intent: PublishIntent?)]) async throws -> [TaskID: TaskState] {
+        guard !named.isEmpty else { return [:] }
+        let (now, failedURLs) = (clock(), failedURLs)
+        let files = named.map { file, intent in
             (
                 id: file.taskID, transfer: file.transfer.id, length: file.length,
                 path: file.directory.path(of: intent?.finalName ?? file.finalName), isSkipped: intent == nil
             )
         }
-        return try await store.write { [overtaken = named.overtaken] tx in
-            var ended = Ended()
-            for id in overtaken { ended.others[id] = try tx.task(id)?.state }
+        return try await store.write { tx in
+            var others: [TaskID: TaskState] = [:]
             for file in files {
-                guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
-                    // A cancellation takes precedence, and the published file is deleted.
-                    ended.others[file.id] = try tx.task(file.id)?.state
-                    continue
+                let task = try tx.task(file.id)
+                if let task, task.transferID == file.transfer, task.state == .staged {
+                    _ = try tx.complete(
+                        task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, at: now)
+                } else {
+                    others[file.id] = task?.state ?? .cancelled
                 }
-                _ = try tx.complete(
-                    task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, at: now)
-                ended.completed.insert(file.id)
             }
-            if !ended.completed.isEmpty { try tx.appendIdleIfNothingRuns(at: now) }
-            return ended
+            if others.count < files.count { try tx.appendIdleIfNothingRuns(at: now) }
+            return others
         }
     }
 
@@ -293,10 +268,7 @@ public actor StagedPublishing: ManagerPart {
         let directory = try await DestinationDirectory.open(
             transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         let partName = found.ready?.name ?? transfer.partialName
-        let recovery = try await services.pool(in: directory).run {
-            try Publisher(directory: directory).recover(intent, partName: partName)
-        }
-        let isDone = recovery == .done
+        let isDone = try await services.recover(intent, partName: partName, in: directory) == .done
         let size = found.ready?.facts?.length ?? transfer.resumeData.committedByteCount
         let (now, failedURLs) = (clock(), failedURLs)
         let path = directory.path(of: intent.finalName)

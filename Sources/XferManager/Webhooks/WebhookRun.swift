@@ -18,7 +18,7 @@ actor WebhookRun: AttemptMaker {
     private var wasStopped = false
 
     private static let timeouts = Timeouts(connect: 10, idle: 15, total: 30)
-    /// A longer response is cut off; only its status counts.
+    /// The longest response that is read, in bytes. A longer one is cut off; only its status counts.
     private static let longestAnswer = 64 << 10
 
     /// - Parameters:

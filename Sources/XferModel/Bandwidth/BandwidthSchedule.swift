@@ -43,7 +43,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
 
     public static let expected =
         #"a time of day and a rate, such as "08:00 512K", "08:00 2M/64K" (received/sent) or "19:00 off""#
-    /// One for every minute of a day.
+    /// The highest number of rules: one for every minute of a day.
     public static let maxEntries = 1440
 
     /// The entries by time of day.

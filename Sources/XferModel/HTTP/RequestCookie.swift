@@ -37,8 +37,8 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
     /// Reads a line of a Netscape cookie file; nil if it is none. Lines that are empty or begin with `#` are comments,
     /// but for `#HttpOnly_`.
     ///
-    /// What curl and wget read is read: a path that is missing or relative is `/`, and an expiry may have a fraction,
-    /// be empty, or be in milliseconds.
+    /// Lines are read as curl and wget read them: a path that is missing or relative is `/`, and an expiry may have a
+    /// fraction, be empty, or be in milliseconds.
     public init?(netscape line: some StringProtocol) {
         var line = line[...]
         if line.hasPrefix(Self.httpOnlyPrefix) { line = line.dropFirst(Self.httpOnlyPrefix.count) }

@@ -25,6 +25,8 @@ public struct Profile: Hashable, Sendable, Codable {
     /// The highest number of transfers with this profile at once, at least 1; nil means that only the general limits
     /// apply.
     public var maxActive: Int?
+    /// False if the hosts of its tasks may see more connections than is polite; nil is the service's rule.
+    public var isPolite: Bool?
     /// Bytes per second that all transfers with this profile may receive together; 0 is unlimited.
     public var maxReceiveRate: Int64?
     /// Bytes of content per second that all transfers with this profile may send together; 0 is unlimited.
@@ -50,7 +52,7 @@ public struct Profile: Hashable, Sendable, Codable {
 extension Profile {
     private enum CodingKeys: CodingKey {
         case name, baseURL, headers, headerRules, languages, credential, clientCertificate, keepsCookies, proxy
-        case cacheKey, maxActive, maxReceiveRate, maxSendRate, credentialHook
+        case cacheKey, maxActive, isPolite, maxReceiveRate, maxSendRate, credentialHook
     }
 
     public init(from decoder: any Decoder) throws {
@@ -68,6 +70,7 @@ extension Profile {
         choices = try TransferRequest.Choices(from: decoder)
         cacheKey = try members.decodeIfPresent(CacheKeyRule.self, forKey: .cacheKey)
         maxActive = try members.decodeIfPresent(Int.self, forKey: .maxActive)
+        isPolite = try members.decodeIfPresent(Bool.self, forKey: .isPolite)
         maxReceiveRate = try members.decodeIfPresent(Int64.self, forKey: .maxReceiveRate)
         maxSendRate = try members.decodeIfPresent(Int64.self, forKey: .maxSendRate)
     }
@@ -87,6 +90,7 @@ extension Profile {
         try choices.encode(to: encoder)
         try members.encodeIfPresent(cacheKey, forKey: .cacheKey)
         try members.encodeIfPresent(maxActive, forKey: .maxActive)
+        try members.encodeIfPresent(isPolite, forKey: .isPolite)
         try members.encodeIfPresent(maxReceiveRate, forKey: .maxReceiveRate)
         try members.encodeIfPresent(maxSendRate, forKey: .maxSendRate)
     }

@@ -80,6 +80,7 @@ public struct PartRecord: Hashable, Sendable {
         }
     }
 
+    /// Has the unknown identity if the file was on another machine: then `rest` identifies a copy of it.
     public var mark: FileMark
     /// The facts as this service left them; nil while it may write to the file, and where times are not reliable.
     public var rest: Rest?

@@ -57,7 +57,7 @@ public struct CacheEntryRecord: WireRecord, Hashable {
         .required("received_at", \.receivedAt, "Time of the response, or of its last validation."),
         .required("stored_at", \.storedAt, "Time at which it was stored or renewed."),
         .required("last_used_at", \.lastUsedAt, "Time of its last use."),
-        .optional("fresh_until", \.freshUntil, "Until when it is used without asking; absent when it is stale."),
+        .optional("fresh_until", \.freshUntil, "Time until which it is used without a request to the server; absent when it is stale."),
         .optional("varies", \.varies, "Request fields that have to be the same as they were."),
         .optional("digest", \.digest, "SHA-256 of its content; only from cache.get."),
         .optional("response_headers", \.responseHeaders, "Its header fields; only from cache.get."),

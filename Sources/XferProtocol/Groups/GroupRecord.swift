@@ -29,7 +29,7 @@ public struct GroupRecord: WireRecord, Hashable {
         .required("name", \.name, "The group's name; every owner has groups of its own."),
         .required("owner", \.owner, "The uid of the tasks' owner."),
         .required("paused", \.paused, "True if the group is paused."),
-        .nullable("max_active", \.maxActive, "Most of its transfers at once; null is as many as the queue lets."),
+        .nullable("max_active", \.maxActive, "Highest number of its transfers at once; null is as many as the queue lets."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second its transfers may receive together."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second its transfers may send together."),
         .optional("batch", \.batch, "The batch it was made for."),

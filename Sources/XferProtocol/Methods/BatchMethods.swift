@@ -63,7 +63,7 @@ public enum BatchAdd: RPCMethod {
                 "Fields of a task, in the form of task.add, for every entry that does not set them itself; "
                     + "priority is low unless given.", example: ["dir": "/srv/images"]),
             .defaulted(
-                "max_active", \.maxActive, "Most of its transfers at once, within the queue's limits.",
+                "max_active", \.maxActive, "Highest number of its transfers at once, within the queue's limits.",
                 .range(GroupLimits.activeRange)),
             .defaulted("atomic", \.atomic, "True if an invalid entry refuses the whole batch."),
             .optional(

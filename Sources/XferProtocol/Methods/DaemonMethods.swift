@@ -44,6 +44,7 @@ public enum DaemonStatus: RPCMethod {
         public var degradedReason: String?
         public var configurationProblem: String?
         public var keysWaitingForRestart: [String]?
+        public var fileSystems: [FileSystemRecord]?
         public var shuttingDown = false
         public var counts = StateCounts()
         public var network = OpenEnum(NetworkState.unknown)
@@ -71,6 +72,9 @@ public enum DaemonStatus: RPCMethod {
             .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),
+            .optional(
+                "file_systems", \.fileSystems,
+                "File systems that the daemon has used and that are still mounted; for operators."),
             .required("shutting_down", \.shuttingDown, "True if it is about to stop and accepts no new work."),
             .required("counts", \.counts, "Tasks by state."),
             .required("network", \.network, "State in the last network.changed."),

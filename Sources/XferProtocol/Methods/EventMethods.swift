@@ -142,7 +142,7 @@ public enum EventsSince: RPCMethod {
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),
             .defaulted(
                 "limit", \.limit,
-                "Most events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it may have fewer, even none, "
+                "Highest number of events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it may have fewer, even none, "
                     + "although last_seq is above seq.", .range(1...10_000)),
         ]
     }

@@ -44,7 +44,7 @@ public enum FailedURLList: RPCMethod {
         public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
             .defaulted("order", \.order, "Order by the time of the failure: newest first (desc) or oldest first (asc)."),
-            .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
+            .defaulted("limit", \.limit, "Highest number of entries in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
         ]

@@ -343,7 +343,7 @@ public enum FleetLimit: RPCMethod {
         public static let summary = "A host and its limit."
         public static let wireFields: WireFields<Self> = [
             .required("host", \.host, "The host's name as URLs have it.", .length(1...255), .visible),
-            .nullable("max_active", \.maxActive, "Most tasks at a time; null is no limit.", .range(1...1_000_000)),
+            .nullable("max_active", \.maxActive, "Highest number of tasks at a time; null is no limit.", .range(1...1_000_000)),
         ]
     }
 }

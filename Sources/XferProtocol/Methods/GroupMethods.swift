@@ -29,7 +29,7 @@ public enum GroupList: RPCMethod {
 
         public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("limit", \.limit, "Most groups in one answer.", .range(1...1000)),
+            .defaulted("limit", \.limit, "Highest number of groups in one answer.", .range(1...1000)),
             .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
         ]
     }
@@ -148,7 +148,7 @@ public enum GroupSet: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
             .patch(
-                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.",
+                "max_active", \.maxActive, "Highest number of its transfers at once; null takes the limit back.",
                 .range(GroupLimits.activeRange)),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,

@@ -68,11 +68,11 @@ public enum QueueSetHost: RPCMethod {
                 "host", \.host, "The host's name as URLs have it; with :port where it is not the scheme's.",
                 .length(1...260), .visible),
             .patch(
-                "connections", \.connections, "Most connections to it; null returns to the number that xferd finds.",
+                "connections", \.connections, "Highest number of connections to it; null returns to the number that xferd finds.",
                 .range(1...1000)),
             .patch(
                 "requests_per_minute", \.requestsPerMinute,
-                "Most requests to it that begin within a minute, evenly spaced; null is no limit.", .range(1...60_000)),
+                "Highest number of requests to it that begin within a minute, evenly spaced; null is no limit.", .range(1...60_000)),
         ]
 
         public func validate() throws(WireError) {

@@ -171,9 +171,9 @@ public enum QueueSetLimits: RPCMethod {
 
         public static let summary = "The limits to change; null goes back to the configuration."
         public static let wireFields: WireFields<Self> = [
-            .patch("max_active", \.maxActive, "Most transfers at once.", .range(GroupLimits.activeRange)),
+            .patch("max_active", \.maxActive, "Highest number of transfers at once.", .range(GroupLimits.activeRange)),
             .patch(
-                "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.",
+                "max_active_per_host", \.maxActivePerHost, "Highest number of transfers at once from one host.",
                 .range(GroupLimits.activeRange)),
             .patch("order", \.order, "Order of a host's tasks: oldest first (fifo) or newest first (lifo)."),
             .patch(

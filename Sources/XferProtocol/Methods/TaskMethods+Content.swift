@@ -42,7 +42,7 @@ public enum TaskRead: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
-            .defaulted("length", \.length, "Most bytes.", .range(1...TaskRead.largestPage)),
+            .defaulted("length", \.length, "Highest number of bytes.", .range(1...TaskRead.largestPage)),
         ]
     }
 
@@ -132,7 +132,7 @@ public enum TaskResult: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
-            .defaulted("length", \.length, "Most bytes.", .range(1...TaskResult.largestPage)),
+            .defaulted("length", \.length, "Highest number of bytes.", .range(1...TaskResult.largestPage)),
         ]
     }
 

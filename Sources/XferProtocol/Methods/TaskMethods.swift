@@ -124,7 +124,7 @@ public enum TaskList: RPCMethod {
             ),
             .defaulted(
                 "limit", \.limit,
-                "Most tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected tasks: it may have fewer, "
+                "Highest number of tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected tasks: it may have fewer, "
                     + "even none, and a next_cursor.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
@@ -220,7 +220,7 @@ public enum TaskWait: RPCMethod {
             ),
             .optional("any", \.any, "True: answer when one task has ended; default when all have."),
             .optional("until", \.until, "States that end the waiting too.", .count(1...8)),
-            .optional("timeout", \.timeout, "Most seconds to wait; default without end.", .number(0...31_536_000)),
+            .optional("timeout", \.timeout, "Longest time to wait, in seconds; default without end.", .number(0...31_536_000)),
             .optional(
                 "fields", \.fields, "Fields to give; default all but response_headers. None ([]) gives no tasks at all."
             ),

@@ -39,7 +39,7 @@ public struct PolicyInput: WireInput, Hashable {
         .defaulted(
             "report_only", \.reportOnly,
             "Report with policy.violation what would be refused; decide as if this policy did not exist."),
-        .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check, and says so."),
+        .optional("expires_at", \.expiresAt, "Time from which only the ordinary check applies; events and logs report it."),
         .defaulted("min_tls", \.minTLS, "Lowest TLS version of a connection."),
         .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .defaulted(

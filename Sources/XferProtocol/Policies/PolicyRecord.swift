@@ -38,17 +38,17 @@ public struct PolicyRecord: WireRecord, Hashable {
     public static let summary = "Rule for judging the certificates of some hosts' servers."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "The policy's name."),
-        .required("version", \.version, "Another one after every change, never reused; 0 for the built-in default."),
+        .required("version", \.version, "Number of this version; every change gives a new one. 0 for the built-in default."),
         .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
         .required("mode", \.mode, "Requirement for a server."),
-        .required("pins", \.pins, "One that matches suffices."),
+        .required("pins", \.pins, "Pinned keys or certificates; one that matches suffices."),
         .required("hosts", \.hosts, "Host patterns; none for the default policy."),
         .required(
             "allow_invalid_certificates", \.allowInvalidCertificates,
             "True if chains are accepted that do not lead to an authority of the system."),
         .required("validates_domain_name", \.validatesDomainName, "True if the leaf has to be valid for the host."),
         .required("report_only", \.reportOnly, "True if it only reports what it would have refused."),
-        .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check."),
+        .optional("expires_at", \.expiresAt, "Time from which only the ordinary check applies."),
         .required("min_tls", \.minTLS, "Lowest TLS version of a connection."),
         .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .optional(

@@ -119,7 +119,7 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         .optional("problem", \.problem, "Description of the failure."),
         .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
         .required("report_only", \.reportOnly, "True if it found a failure that it only reports."),
-        .required("expired", \.expired, "True if it has expired and is the ordinary check."),
+        .required("expired", \.expired, "True if the policy has expired, so that only the ordinary check applies."),
     ]
 }
 

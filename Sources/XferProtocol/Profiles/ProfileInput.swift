@@ -14,6 +14,7 @@ public struct ProfileInput: WireInput, Hashable {
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
+    public var isPolite: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
 
@@ -51,7 +52,10 @@ public struct ProfileInput: WireInput, Hashable {
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfile: \.choices),
         [
             .optional(
-                "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(GroupLimits.activeRange)),
+                "max_active", \.maxActive, "Highest number of transfers of its tasks at once.", .range(GroupLimits.activeRange)),
+            .optional(
+                "polite", \.isPolite,
+                "False lets the hosts of its tasks have up to 16 connections over HTTP/1.1, as queue.polite does."),
             .optional(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that its tasks may receive together; 0 is unlimited.",
@@ -74,6 +78,7 @@ public struct ProfileInput: WireInput, Hashable {
         profile.choices = choices
         profile.cacheKey = cacheKey?.rule
         profile.maxActive = maxActive
+        profile.isPolite = isPolite
         profile.maxReceiveRate = maxReceiveRate
         profile.maxSendRate = maxSendRate
         return profile

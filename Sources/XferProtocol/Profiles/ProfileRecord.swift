@@ -14,6 +14,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
+    public var isPolite: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
 
@@ -32,6 +33,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         choices = profile.choices
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
         maxActive = profile.maxActive
+        isPolite = profile.isPolite
         maxReceiveRate = profile.maxReceiveRate
         maxSendRate = profile.maxSendRate
     }
@@ -56,7 +58,9 @@ public struct ProfileRecord: WireRecord, Hashable {
             .optional("cache_key", \.cacheKey, "Parts of URLs that the cache ignores.")
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfileRecord: \.choices),
         [
-            .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),
+            .optional("max_active", \.maxActive, "Highest number of transfers of its tasks at once."),
+            .optional(
+                "polite", \.isPolite, "False lets the hosts of its tasks have up to 16 connections over HTTP/1.1."),
             .optional(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that its tasks may receive together; 0 is unlimited."),

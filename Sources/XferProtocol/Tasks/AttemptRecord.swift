@@ -36,10 +36,10 @@ public struct AttemptRecord: WireRecord, Hashable {
         .optional("port", \.port, "Port of the connection."),
         .optional("protocol", \.httpVersion, "Protocol of the response, for example HTTP/2."),
         .optional("reused", \.isReused, "True if the connection had been made for an earlier request."),
-        .optional("name_lookup", \.nameLookup, "End of name resolution, in seconds from the request's beginning."),
-        .optional("connect", \.connect, "Time at which the connection was made, likewise."),
-        .optional("tls", \.tls, "End of the TLS handshake, likewise."),
-        .optional("first_byte", \.firstByte, "Arrival of the response's first byte, likewise."),
-        .optional("total", \.total, "End of the request, likewise; for a running one, the begin of its response."),
+        .optional("name_lookup", \.nameLookup, "Seconds from the request's beginning until the name was resolved."),
+        .optional("connect", \.connect, "Seconds until the connection was made."),
+        .optional("tls", \.tls, "Seconds until the end of the TLS handshake."),
+        .optional("first_byte", \.firstByte, "Seconds until the response's first byte arrived."),
+        .optional("total", \.total, "Seconds until the end of the request; for a running one, until its response began."),
     ]
 }

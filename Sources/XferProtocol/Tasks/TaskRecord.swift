@@ -16,6 +16,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var ranges: [SegmentRecord]?
     public var stagedFile: StagedFileRecord?
     public var discarded: DiscardRecord?
+    public var fileSystem: FileSystemRecord?
 
     public var url: String?
     public var urls: [String]?
@@ -82,10 +83,13 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("state", \.state, "State of the task."),
             .optional("phase", \.phase, "Present step of a running task."),
             .optional("wait", \.wait, "Reason why a waiting or queued task cannot start now."),
-            .optional("error", \.error, "Error with which it failed, or the error of the last attempt if it waits for a retry."),
+            .optional(
+                "error", \.error,
+                "Error with which it failed, or the error of the last attempt if it waits for a retry."),
             .optional("progress", \.progress, "Progress of the task."),
             .optional(
-                "resumable", \.resumable, "True if the received bytes can be continued after an interruption, as far as is known."),
+                "resumable", \.resumable,
+                "True if the received bytes can be continued after an interruption, as far as is known."),
             .optional(
                 "transfer", \.transfer,
                 "The transfer that fetches its bytes, once it has started; tasks with the same transfer share a request. task.get returns it, listings only if it is in fields."
@@ -101,6 +105,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional(
                 "discarded", \.discarded,
                 "The last time that received bytes of this download were discarded, as long as the event is stored. task.get returns it, listings only if it is in fields."
+            ),
+            .optional(
+                "file_system", \.fileSystem,
+                "File system of its directory, if the daemon has used it. task.get returns it, listings only if it is in fields."
             ),
             .optional("url", \.url, "The requested URL, the first of urls; secrets in it are ***."),
             .optional(
@@ -120,7 +128,8 @@ public struct TaskRecord: WireRecord, Hashable {
                 "creation_with_upload", \.creationWithUpload,
                 "True if the request that creates an upload contains its first bytes."),
             .optional(
-                "upload_parts", \.uploadParts, "Number of parts of an upload that are sent at the same time; absent is one."),
+                "upload_parts", \.uploadParts,
+                "Number of parts of an upload that are sent at the same time; absent is one."),
             .optional("output", \.output, "The requested name of the file."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         ], TaskFields.destination.fields(ofRecord: \.destination),
@@ -163,7 +172,8 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("content_encoding", \.contentEncoding, "Content coding of the stored bytes, if not identity."),
             .optional(
                 "last_attempt", \.lastAttempt,
-                "Address, protocol and times of its last attempt. task.get returns it, listings only if it is in fields."),
+                "Address, protocol and times of its last attempt. task.get returns it, listings only if it is in fields."
+            ),
             .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
             .optional("skipped", \.skipped, "True when on_conflict skip, or verify, found the name taken."),
             .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
@@ -300,10 +310,13 @@ public struct WaitRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "Reason of the wait."),
         .optional("until", \.until, "Time at which it continues by itself, if that is known."),
-        .optional("detail", \.detail, "In a fleet: the reason why every node that could claim it has declined it, in English."),
+        .optional(
+            "detail", \.detail, "In a fleet: the reason why every node that could claim it has declined it, in English."
+        ),
         .optional(
             "url", \.url,
-            "For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is another user's."),
+            "For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is another user's."
+        ),
         .optional("limit", \.limit, "Transfers that the host may have at once now; with host_full."),
     ]
 }

@@ -29,7 +29,7 @@ public struct FailureRecord: WireRecord, Hashable {
 
     public static let summary = "Reason why a task, or its last attempt, failed."
     public static let wireFields: WireFields<Self> = [
-        .required("reason", \.reason, "One of a closed list."),
+        .required("reason", \.reason, "Reason of the failure, from a closed list."),
         .required("message", \.message, "A sentence that helps a person to act; without secrets."),
         .required("is_retriable", \.isRetriable, "True if another attempt may succeed."),
         .optional("http_status", \.httpStatus, "The status that was answered."),

@@ -17,7 +17,7 @@ public struct HostRecord: WireRecord, Hashable {
     public static let summary = "A host: how many transfers it may have at once, and why not more."
     public static let wireFields: WireFields<Self> = [
         .required("host", \.host, "Its name; with :port where it is not the scheme's."),
-        .required("window", \.window, "Most transfers that may be under way at once now."),
+        .required("window", \.window, "Highest number of transfers that may be under way at once now."),
         .required("active", \.active, "Transfers that are under way."),
         .optional("connections", \.connections, "Connections in use, as far as is known."),
         .optional("protocol", \.httpProtocol, "The protocol of its last answer."),
@@ -48,6 +48,8 @@ public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case refused
     /// A larger window made nothing faster.
     case noGain = "no_gain"
+    /// Hosts behind its address use the connections that they share with it.
+    case sharedAddress = "shared_address"
     /// The host does not answer.
     case silent
 }

@@ -22,10 +22,10 @@ public struct QueueLimits: WireRecord, Hashable {
 
     public static let summary = "The limits of the queue that are in force."
     public static let wireFields: WireFields<Self> = [
-        .required("max_active", \.maxActive, "Most transfers at once; while it is automatic, small ones."),
+        .required("max_active", \.maxActive, "Highest number of transfers at once; while it is automatic, small ones."),
         .required(
             "max_active_per_host", \.maxActivePerHost,
-            "Most transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
+            "Highest number of transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
         .required("order", \.order, "Order of a host's tasks."),
         .required("max_recv_rate", \.maxReceiveRate, "Bytes per second received over all transfers; 0 is unlimited."),
         .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),

@@ -91,7 +91,7 @@ public struct NamedPageParams: WireInput, WireParams, Hashable {
     public static let schemaName = "NamedPage"
     public static let summary = "The length of a page, and the place to continue."
     public static let wireFields: WireFields<Self> = [
-        .defaulted("limit", \.limit, "Most elements in one answer.", .range(1...1000)),
+        .defaulted("limit", \.limit, "Highest number of elements in one answer.", .range(1...1000)),
         .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
     ]
 }

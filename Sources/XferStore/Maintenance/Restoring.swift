@@ -27,6 +27,10 @@ extension TaskStore {
     /// of its sequences continue beyond those of the backup and of the database that is replaced: see
     /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
     ///
+    /// If the replaced database is not the one of the backup, this may be another machine: what identifies directories
+    /// and partial files there means nothing here. Directories are admitted again, and partial files are recognised by
+    /// length and modification time, which a copy has, too.
+    ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
     /// - Throws: `foreignFile`, `newerDatabase`, `damaged`, `cannotOpen`; then the present database is unchanged.
@@ -112,6 +116,17 @@ private enum Restoring {
         }
     }
 
+    /// Removes the numbers of devices and inodes of directories and partial files.
+    private static func forgetIdentities(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE task SET directory_device = NULL, directory_inode = NULL WHERE directory_inode IS NOT NULL;
+                UPDATE transfer SET device = 0, inode = 0;
+                UPDATE transfer SET part_device = 0, part_inode = 0, part_born_at = NULL, part_generation = NULL
+                    WHERE part_inode IS NOT NULL;
+                """)
+    }
+
     /// Gives the database a new identity, on a connection of its own.
     static func renew(
         _ path: String, beyond replaced: Replaced, at now: Timestamp
@@ -122,13 +137,15 @@ private enum Restoring {
             try queue.inTransaction(.immediate) { db in
                 let formerID = try String.fetchOne(db, sql: "SELECT id FROM store")
                 try db.execute(sql: "UPDATE store SET id = lower(hex(randomblob(16)))")
+                let isSameStore = formerID != nil && formerID == replaced.storeID
+                if !isSameStore { try forgetIdentities(db) }
                 let own = try sequences(db)
                 let tables = try String.fetchAll(
                     db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'")
                 for table in tables {
                     let next = RestoredNumbers.last(
                         in: table, own: own[table] ?? 0, replaced: replaced.sequences[table],
-                        isSameStore: formerID != nil && formerID == replaced.storeID)
+                        isSameStore: isSameStore)
                     try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [table])
                     try db.execute(
                         sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", arguments: [table, next])

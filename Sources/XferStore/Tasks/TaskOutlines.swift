@@ -47,8 +47,8 @@ extension StoreReader {
         return Dictionary(uniqueKeysWithValues: found.compactMap { outline in outline.map { ($0.id, $0) } })
     }
 
-    /// Those of these tasks that reserve a name or that other tasks wait for: more than their rows depends on their
-    /// end.
+    /// The tasks among these that reserve a name or that other tasks wait for: their end affects more than their own
+    /// rows.
     public func tied(among ids: [TaskID]) throws(StoreError) -> Set<TaskID> {
         let list = Value.text(JSONText.array(ids.map(\.rawValue)))
         let holders = try connection.all(

@@ -62,7 +62,7 @@ extension StoreReader {
 
 /// A row of `transfer`.
 struct TransferRow {
-    /// Columns are read by their place in it.
+    /// The columns of the statement; a row's values are read by their index in it.
     static let query: StaticString = """
         SELECT id, directory, device, inode, etag, last_modified, date, total_length, content_encoding, final_url,
         selecting_headers, publish_name, publish_device, publish_inode, created_at, tag, source, senders, needs_digest,

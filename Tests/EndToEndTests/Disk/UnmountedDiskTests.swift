@@ -25,7 +25,12 @@ import XferTestSupport
         var options = DaemonFixture.Options()
         options.downloads = path
         try await withDaemon(options) { daemon in
-            _ = try await daemon.complete(try await daemon.add(server.url("/1")))
+            let first = try await daemon.add(server.url("/1"))
+            _ = try await daemon.complete(first)
+            let shown = try await daemon.task(first)["file_system"]
+            #expect(shown?["type"] == "tmpfs" && shown?["mount_point"] == .string(path), "\(shown?.text ?? "")")
+            let all = try await daemon.call("daemon.status")["file_systems"]?.arrayValue ?? []
+            #expect(all.contains { $0["mount_point"] == .string(path) && $0["local"] == true })
             try await daemon.stop()
             try unmountDisk(path)
             try await daemon.start()

@@ -96,6 +96,34 @@ import XferTestSupport
         }
     }
 
+    /// As on another machine, where files have other inode numbers and no database is replaced.
+    @Test func aMovedDownloadContinuesACopyOfItsPartialFile() async throws {
+        try await withDaemon { daemon in
+            let server = try await FaultServer()
+            let (gate, source) = (Gate(), SourceVersion.tagged(5, length: 500_000))
+            server.serve("/f", source).always(.stall(at: 300_000, until: gate))
+            let id = try await daemon.add(server.url("/f"), ["output": "f"])
+            try await daemon.waitForBytes(300_000, of: id)
+            #expect(try await daemon.ctl("pause", "\(id)").isSuccess)
+            try await daemon.wait(id, for: "paused")
+            let file = daemon.directory.file("moved.backup")
+            #expect(try await daemon.ctl("backup", file).isSuccess)
+            try await daemon.stop()
+            gate.open()
+            let part = "\(daemon.downloads)/\(try #require(try daemon.downloaded.first { $0.hasSuffix(".part") }))"
+            #expect(try await Command.run("/bin/cp", ["-p", part, part + ".copy"]).isSuccess)
+            #expect(rename(part + ".copy", part) == 0)
+            for suffix in ["", "-wal", "-shm"] { unlink("\(daemon.stateDirectory)/xferd.sqlite\(suffix)") }
+            #expect(try await restore(file, into: daemon).isSuccess)
+            server.serve("/f", source)
+            try await daemon.start()
+            #expect(try await daemon.ctl("resume", "\(id)").isSuccess)
+            try await daemon.wait(id, for: "completed")
+            #expect(server.requests.last?.header("Range") != nil)
+            #expect(try source.equals(file: "\(daemon.downloads)/f"))
+        }
+    }
+
     @Test func aRestoreBesideARunningDaemonOrOfARefusedFileChangesNothing() async throws {
         try await withDaemon { daemon in
             let file = daemon.directory.file("a.backup")

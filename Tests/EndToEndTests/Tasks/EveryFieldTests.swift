@@ -124,7 +124,7 @@ import XferTestSupport
 
     /// Fields of a profile that say nothing of a task's record, or mean something else there.
     private static let profileOnly: Set<String> = [
-        "name", "base_url", "header_rules", "languages", "credential", "client_cert", "cookies", "max_active",
+        "name", "base_url", "header_rules", "languages", "credential", "client_cert", "cookies", "max_active", "polite",
         "max_recv_rate", "max_send_rate", "credential_hook",
     ]
 

@@ -101,6 +101,30 @@ import XferSystem
         #expect(examination(system(entries: ["/data": entry]), settings).roots().map(\.level) == [level])
     }
 
+    @Test func aFileSystemIsShownWithWhatItLacks() {
+        var status = status
+        #expect(examination(system()).fileSystems(status).isEmpty)
+        var good = FileSystemRecord()
+        (good.type, good.mountPoint, good.isLocal) = ("ext4", "/", true)
+        (good.keepsInodeNumbers, good.hasJournal) = (true, true)
+        var poor = FileSystemRecord()
+        (poor.type, poor.mountPoint, poor.timeStep) = ("fuse.sshfs", "/mnt/nas", 1_000_000_000)
+        poor.missing = [OpenEnum(.exclusiveRename), OpenEnum(.hardLinks)]
+        poor.names = OpenEnum(.windows)
+        poor.largestFile = 4_294_967_295
+        poor.longestName = 143
+        status.fileSystems = [good, poor]
+        let findings = examination(system()).fileSystems(status)
+        #expect(findings.map(\.level) == [.well, .well])
+        #expect(
+            findings.map(\.message) == [
+                "ext4 at /",
+                "fuse.sshfs at /mnt/nas: not on this machine, without stable file numbers, exclusive_rename and "
+                    + "hard_links, only names of Windows, names of at most 143 bytes, files of at most 4.0 GiB, "
+                    + "times in steps of 1 s",
+            ])
+    }
+
     @Test func withoutRootsNothingCanBeDownloaded() {
         #expect(examination(system(), ["download.roots": "[]"]).roots().map(\.level) == [.problem])
         #expect(examination(system()).roots().isEmpty)

@@ -19,13 +19,13 @@ import XferTestSupport
         return started
     }
 
-    @Test func anUnknownOriginBeginsWithFourAndGrowsWithItsAnswers() throws {
+    @Test func anUnknownOriginBeginsWithSixAndGrowsWithItsAnswers() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
         for id in 1...1500 { queue.add(id, host: "a") }
         var running = try Self.startAll(&queue, &scheduler).map(\.id)
         #expect(
-            running.count == 4
+            running.count == 6
                 && scheduler.obstacle(to: QueueLane(priority: .normal, host: "a"), groupLimit: nil) == .hostFull)
         var most = 0
         for round in 1...200 {
@@ -58,6 +58,25 @@ import XferTestSupport
             for id in 1...10 { queue.add(id, host: "a") }
             #expect(try Self.startAll(&queue, &scheduler).count == 2)
         }
+    }
+
+    @Test func theHostsOfAnImpoliteProfileMayHaveMoreConnections() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        scheduler.impoliteProfiles = ["fast"]
+        queue.add(1, host: "a", profile: "fast")
+        queue.add(2, host: "b", profile: "other")
+        queue.add(3, host: "c")
+        _ = try Self.startAll(&queue, &scheduler)
+        func most(_ host: String) -> Int? { scheduler.origins[host]?.bounds.connections }
+        #expect(most("a") == 16 && most("b") == 6 && most("c") == 6)
+        // It applies to later starts, too, and until the profile changes.
+        scheduler.origins.setLimits([:])
+        #expect(most("a") == 16)
+        scheduler.impoliteProfiles = ["fast"]
+        #expect(most("a") == 16)
+        scheduler.impoliteProfiles = []
+        #expect(most("a") == 6)
     }
 
     @Test func aPacedHostIsPassedOverUntilItsTime() throws {
@@ -146,7 +165,8 @@ import XferTestSupport
                 http: Bool.random(using: &random) ? .http1 : .http2, latency: .milliseconds(10), bytes: 1000,
                 address: ["192.0.2.1", "192.0.2.2", nil].randomElement(using: &random) ?? nil)
             let outcomes: [OriginWindow.Outcome] = [
-                .answered(answer), .answered(answer), .refused(requestsWait: false), .refused(requestsWait: true), .broken,
+                .answered(answer), .answered(answer), .refused(requestsWait: false), .refused(requestsWait: true),
+                .broken,
                 .silent, .other,
             ]
             scheduler.record(

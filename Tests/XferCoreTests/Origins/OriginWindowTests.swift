@@ -151,17 +151,17 @@ import XferTestSupport
 
     @Test func refusalsOfRequestsThatBeganBeforeShrinkItOnce() {
         var window = OriginWindow(at: Self.start)
-        let tickets = (0..<4).map { _ in window.begin(at: Self.start) }
+        let tickets = (0..<6).map { _ in window.begin(at: Self.start) }
         #expect(window.isFull)
-        for ticket in tickets.dropFirst(2) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
-        #expect(window.size == 2 && window.refusals == 2)
+        for ticket in tickets.dropFirst(4) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
+        #expect(window.size == 3 && window.refusals == 2)
     }
 
     @Test func aRefusalWithoutOthersIsNotTheWindows() {
         var window = OriginWindow(at: Self.start)
         let ticket = window.begin(at: Self.start)
         let isBackOff = window.end(ticket, .refused(requestsWait: false), at: Self.start)
-        #expect(!isBackOff && window.size == 4)
+        #expect(!isBackOff && window.size == 6)
     }
 
     @Test func anOriginThatNeverAnswersShrinksToOneAndRecoversWithAnAnswer() {

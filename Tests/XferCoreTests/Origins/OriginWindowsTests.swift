@@ -40,9 +40,9 @@ import XferTestSupport
         var origins = OriginWindows()
         origins.setLimits(["a": OriginWindows.HostLimit(connections: 2)])
         _ = origins.begin("a", at: Self.instant(0))
-        #expect(origins.size(of: "a") == 2 && origins.size(of: "b") == 4)
+        #expect(origins.size(of: "a") == 2 && origins.size(of: "b") == 6)
         origins.setLimits([:])
-        #expect(origins.size(of: "a") == 4)
+        #expect(origins.size(of: "a") == 6)
     }
 
     @Test func retriesOfASilentOriginAreBehindForAMinute() {
@@ -62,32 +62,34 @@ import XferTestSupport
 
     /// Answers a request of the host, so that its address is known, and then fills it.
     private static func fill(
-        _ origins: inout OriginWindows, _ host: String, at address: String?, _ http: OriginWindow.HTTP = .http1
+        _ origins: inout OriginWindows, _ host: String, at address: String?, _ http: OriginWindow.HTTP = .http1,
+        most: Int = .max
     ) -> [OriginWindow.Ticket] {
         let first = origins.begin(host, at: instant(0))
         origins.end(host, first, answer(address, http), at: instant(0.1))
         var tickets: [OriginWindow.Ticket] = []
-        while tickets.count < origins.size(of: host) { tickets.append(origins.begin(host, at: instant(0.2))) }
+        while tickets.count < min(most, origins.size(of: host)) {
+            tickets.append(origins.begin(host, at: instant(0.2)))
+        }
         return tickets
     }
 
     @Test func hostsBehindOneAddressShareTheConnectionsOfOne() {
         var origins = OriginWindows()
-        let a = Self.fill(&origins, "a", at: "192.0.2.1")
-        #expect(a.count == 4)
+        let a = Self.fill(&origins, "a", at: "192.0.2.1", most: 4)
         #expect(Self.fill(&origins, "b", at: "192.0.2.1").count == 2, "six in all")
         #expect(Self.fill(&origins, "c", at: "192.0.2.1").count == 1, "each may have one")
-        #expect(Self.fill(&origins, "d", at: "192.0.2.2").count == 4)
-        #expect(Self.fill(&origins, "e", at: nil).count == 4, "its address is unknown")
+        #expect(Self.fill(&origins, "d", at: "192.0.2.2").count == 6)
+        #expect(Self.fill(&origins, "e", at: nil).count == 6, "its address is unknown")
         for ticket in a { origins.end("a", ticket, .other, at: Self.instant(1)) }
-        #expect(origins.size(of: "b") == 4 && origins.size(of: "c") == 4)
+        #expect(origins.size(of: "b") == 5 && origins.size(of: "c") == 4)
     }
 
     @Test func streamsOfHTTP2AndAnOperatorsConnectionsAreNotShared() {
         var origins = OriginWindows()
         origins.setLimits(["own": OriginWindows.HostLimit(connections: 5)])
         _ = Self.fill(&origins, "a", at: "192.0.2.1")
-        #expect(Self.fill(&origins, "own", at: "192.0.2.1").count == 4, "its window has not grown yet")
+        #expect(Self.fill(&origins, "own", at: "192.0.2.1").count == 5)
         #expect(Self.fill(&origins, "streams", at: "192.0.2.1", .http2).count == 8)
     }
 

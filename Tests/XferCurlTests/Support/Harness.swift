@@ -19,9 +19,9 @@ final class Harness: Sendable {
 
     init(loops: Int = usualLoops) throws { engine = try TransferEngine(configuration: Self.configuration(loops)) }
 
-    /// Every connection has these losses.
+    /// Every connection has these losses. One loop, so that connections are used again.
     init(losses: ConnectionLosses) throws {
-        var configuration = Self.configuration(Self.usualLoops)
+        var configuration = Self.configuration(1)
         configuration.losses = { _ in losses }
         engine = try TransferEngine(configuration: configuration)
     }

@@ -114,6 +114,31 @@ import XferModel
         #expect(base.read("target") == String(repeating: "x", count: 10))
     }
 
+    /// A database that was restored on another machine knows no inode numbers of this one.
+    @Test(
+        arguments: [
+            (text: "right", keepsTime: true, wasAtRest: true, isIntact: true), ("right", false, true, false),
+            ("right", true, false, false), ("longer", true, true, false),
+        ])
+    func aCopyOfAPartIsRecognisedByLengthAndTime(
+        text: String, keepsTime: Bool, wasAtRest: Bool, isIntact: Bool
+    ) throws {
+        try base.write("original", "right")
+        var facts = stat()
+        #expect(stat(base.at("original"), &facts) == 0)
+        let time = Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec)
+        var record = PartRecord(mark: FileMark(identity: .unknown))
+        if wasAtRest { record.rest = PartRecord.Rest(length: 5, modifiedAt: time) }
+        try base.write("part", text)
+        var times = [facts.st_mtim, facts.st_mtim]
+        if !keepsTime { times[1].tv_sec -= 1 }
+        #expect(utimensat(AT_FDCWD, base.at("part"), times, 0) == 0)
+        let restored = try PartialFile.restore(
+            in: directory, named: "part", segments: [Segment(start: 0, committed: 5)], record: record)
+        #expect((restored.remains == .intact) == isIntact, "\(restored.remains)")
+        #expect(try restored.file.length() == (isIntact ? 5 : 0))
+    }
+
     @Test func aPartialFileIsNotTrustedAfterAFailedFsync() throws {
         // A pipe's write end: fdatasync answers EINVAL (fsync(2)).
         var ends: [Int32] = [0, 0]

@@ -20,13 +20,13 @@ import XferModel
     }
 
     @Test func aPublishInterruptedBeforeTheRenameIsRepeated() throws {
-        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try publisher.settle(intent, partName: "part") == .part)
         #expect(try base.names() == ["part"])
     }
 
     @Test func aPublishWhoseNameWasTakenMeanwhileIsRepeatedUnderAnotherName() throws {
         try base.write("file", "foreign")
-        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try publisher.settle(intent, partName: "part") == .part)
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .nameTaken)
         #expect(base.read("file") == "foreign")
     }
@@ -35,14 +35,14 @@ import XferModel
     func aPublishInterruptedAfterTheRenameIsDone(isReplacing: Bool) throws {
         if isReplacing { try base.write("file", "old") }
         #expect(try publisher.rename("part", as: intent, isReplacing: isReplacing) == .published)
-        #expect(try publisher.recover(intent, partName: "part") == .done)
-        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(try publisher.settle(intent, partName: "part") == .named)
+        #expect(try publisher.settle(intent, partName: "part") == .named)
         #expect(base.read("file") == "whole")
     }
 
     @Test func aPublishInterruptedBetweenLinkAndUnlinkIsDoneAndThePartRemoved() throws {
         #expect(link(base.at("part"), base.at("file")) == 0)
-        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(try publisher.settle(intent, partName: "part") == .named)
         #expect(try base.names() == ["file"])
     }
 
@@ -52,23 +52,23 @@ import XferModel
         traits.journalsLinks = false
         let poor = Publisher(directory: try base.handle(traits))
         #expect(try poor.rename("part", as: intent, isReplacing: false) == .published)
-        #expect(try poor.recover(intent, partName: "part") == .done)
+        #expect(try poor.settle(intent, partName: "part") == .named)
         #expect(try base.names() == ["file"])
     }
 
     @Test func aPublishWhoseFileWasRemovedIsLost() throws {
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         rename(base.at("file"), base.at("elsewhere"))
-        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        #expect(try publisher.settle(intent, partName: "part") == .none)
     }
 
     @Test func aPublishWhoseNameOrPartWasReplacedIsLost() throws {
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         rename(base.at("file"), base.at("elsewhere"))
         try base.write("file", "whole")
-        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        #expect(try publisher.settle(intent, partName: "part") == .none)
         try base.write("part", "whole")
-        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        #expect(try publisher.settle(intent, partName: "part") == .none)
         #expect(try base.names() == ["elsewhere", "file", "part"])
     }
 
@@ -76,9 +76,9 @@ import XferModel
         var intent = intent
         let identity = intent.part.identity
         intent.part.mark.identity = FileIdentity(device: identity.device &+ 1, inode: identity.inode)
-        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try publisher.settle(intent, partName: "part") == .part)
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
-        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(try publisher.settle(intent, partName: "part") == .named)
     }
 
     /// Where files can neither be renamed without replacing nor linked, the crash comes between the placeholder and the
@@ -87,7 +87,7 @@ import XferModel
         let poor = Publisher(directory: try base.handle(lacking: [.exclusiveRename, .hardLinks]))
         for (text, isPlaceholder) in [("part", true), ("trap", false), ("par", false), ("", false)] {
             try base.write("file", text)
-            #expect(try poor.recover(intent, partName: "part") == .repeat)
+            #expect(try poor.settle(intent, partName: "part") == .part)
             #expect(base.read("file") == (isPlaceholder ? nil : text))
             if !isPlaceholder {
                 #expect(try poor.rename("part", as: intent, isReplacing: false) == .nameTaken)
@@ -95,7 +95,7 @@ import XferModel
         }
         try directory.remove("file")
         #expect(try poor.rename("part", as: intent, isReplacing: false) == .published)
-        #expect(try poor.recover(intent, partName: "part") == .done)
+        #expect(try poor.settle(intent, partName: "part") == .named)
         #expect(try base.names() == ["file"])
     }
 
@@ -117,10 +117,30 @@ import XferModel
         #expect(unlink(base.at("part")) == 0)
         var intent = intent
         if hasDigest { intent.digest = try FileDigest.compute(Array("whole".utf8), algorithm: .sha256) }
-        let expected: Publisher.Recovery = isDone ? .done : .lost
-        #expect(try Publisher(directory: unstable).recover(intent, partName: "part") == expected)
+        let expected: Publisher.Traces = isDone ? .named : .none
+        #expect(try Publisher(directory: unstable).settle(intent, partName: "part") == expected)
         #expect(base.read("file") == text)
         // On file systems that keep the numbers, it is another file.
-        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        #expect(try publisher.settle(intent, partName: "part") == .none)
+    }
+}
+
+extension Publisher.Traces {
+    static let named = Self(isNamed: true, hasPart: false)
+    static let part = Self(isNamed: false, hasPart: true)
+    static let none = Self(isNamed: false, hasPart: false)
+}
+
+extension Publisher {
+    /// Does what follows a crash: completes a publish, or undoes it. Returns what was found, without a second name.
+    func settle(_ intent: PublishIntent, partName: String) throws -> Traces {
+        var traces = try traces(of: intent, partName: partName)
+        guard traces.isNamed else {
+            try undo(intent, partName: partName)
+            return traces
+        }
+        try finish(intent, partName: traces.hasPart ? partName : nil)
+        traces.hasPart = false
+        return traces
     }
 }

@@ -43,7 +43,7 @@ struct ReusedInodeTests {
             #expect(utimensat(AT_FDCWD, base.at("file"), times, 0) == 0)
             #expect(try directory.facts(of: "file")?.modifiedAt == intent.part.modifiedAt)
             #expect(try !publisher.isPublished(intent))
-            #expect(try publisher.recover(intent, partName: "part") == .lost)
+            #expect(try publisher.settle(intent, partName: "part") == .none)
             #expect(base.read("file") == "whole")
         }
     }

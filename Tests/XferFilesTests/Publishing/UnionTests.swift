@@ -20,10 +20,10 @@ struct UnionTests {
             #expect(try publisher.rename("part", as: intent, isReplacing: isReplacing) == .published)
             try directory.sync()
             try publisher.requirePublished(intent)
-            #expect(try publisher.recover(intent, partName: "part") == .done)
+            #expect(try publisher.settle(intent, partName: "part") == .named)
             try publisher.withdraw(intent, to: "part")
             #expect(try directory.exists("part") && !directory.exists("file"))
-            #expect(try publisher.recover(intent, partName: "part") == .repeat)
+            #expect(try publisher.settle(intent, partName: "part") == .part)
         }
     }
 

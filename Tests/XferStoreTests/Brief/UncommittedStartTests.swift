@@ -13,7 +13,7 @@ import XferTestSupport
         let ids = try await store.write { try $0.add(2) }
         let wanted = Gate()
         store.uncommittedStarts.setWanted { wanted.open() }
-        try await store.write { $0.hold(ids[0]) }
+        try await store.write { $0.addUncommittedStart(ids[0]) }
         let order = NIOLockedValueBox<[String]>([])
         let change = Task {
             try await store.write { tx in
@@ -50,7 +50,7 @@ import XferTestSupport
         let id = try await store.write { try $0.add(1) }[0]
         let wanted = Gate()
         store.uncommittedStarts.setWanted { wanted.open() }
-        try await store.write { $0.hold(id) }
+        try await store.write { $0.addUncommittedStart(id) }
         let change = Task { try await store.write { try $0.deleteTask(id) } }
         await wanted.wait()
         try store.close()
@@ -62,7 +62,7 @@ import XferTestSupport
         let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.add(1) }[0]
-        try await store.write { $0.hold(id) }
+        try await store.write { $0.addUncommittedStart(id) }
         let hasFound = NIOLockedValueBox(false)
         try await store.write { [held = store.uncommittedStarts] tx in
             do {
@@ -83,7 +83,7 @@ import XferTestSupport
         struct Refused: Error {}
         try await withStore { store in
             let ids = try await store.write { try $0.add(2) }
-            try await store.write { $0.hold(ids[0]) }
+            try await store.write { $0.addUncommittedStart(ids[0]) }
             await #expect(throws: Refused.self) {
                 try await store.write { tx in
                     for id in ids { tx.addUncommittedStart(id) }

@@ -85,6 +85,40 @@ import XferTestSupport
         try restored.close()
     }
 
+    @Test(arguments: [false, true])
+    func whatIdentifiesFilesOfAnotherMachineIsForgotten(isSameStore: Bool) async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        let place = FileIdentity(device: 3, inode: 4)
+        let record = PartRecord(
+            mark: FileMark(identity: FileIdentity(device: 3, inode: 5), bornAt: 6, generation: 7),
+            rest: PartRecord.Rest(length: 8, modifiedAt: 9))
+        let (task, transfer) = try await store.write { tx in
+            var asked = specification("h")
+            asked.destination.directoryIdentity = place
+            let task = try tx.insertTask(asked, state: .paused, at: noon)
+            let partial = PartialLocation(directory: asked.destination.directory, identity: place)
+            let transfer = try tx.insertTransfer(partial: partial, at: noon)
+            var data = ResumeData(segments: [Segment(start: 0, committed: 8)])
+            data.part = record
+            try tx.update(resumeData: data, of: transfer.id)
+            return (task.id, transfer.id)
+        }
+        let copy = directory.path + "/copy"
+        _ = try store.backUp(to: copy)
+        try store.close()
+        if !isSameStore { for suffix in ["", "-wal", "-shm"] { unlink(directory.database + suffix) } }
+        _ = try TaskStore.restore(copy, at: directory.database, now: noon)
+        let restored = try directory.open()
+        let (found, bytes) = try await restored.read { (try $0.task(task), try $0.transfer(transfer)) }
+        #expect(found?.specification.destination.directoryIdentity == (isSameStore ? place : nil))
+        #expect(bytes?.partial.identity == (isSameStore ? place : .unknown))
+        var expected = record
+        if !isSameStore { expected.mark = FileMark(identity: .unknown) }
+        #expect(bytes?.resumeData.part == expected && bytes?.resumeData.committedByteCount == 8)
+        try restored.close()
+    }
+
     @Test(
         arguments: [
             // Backup, replaced database, whether it is the same one, the number after which ids continue.

@@ -84,6 +84,19 @@ def test_many_tasks_are_waited_for_by_one_call(server: str, site: Site) -> None:
     asyncio.run(run())
 
 
+def test_add_all_adds_tasks_that_wait_all_waits_for(server: str, site: Site) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            added = await client.add_all((f"{site.url}/file?{number}" for number in range(50)), kind="data")
+            records = await client.wait_all(added, timeout=60)
+            assert [record.id for record in records] == [task.id for task in added]
+            assert {record.state for record in records} == {"completed"}
+            with pytest.raises(ValueError, match="client_key"):
+                await client.add_all([f"{site.url}/d"], client_key="one")
+
+    asyncio.run(run())
+
+
 def test_errors_have_their_types(server: str, site: Site) -> None:
     async def run() -> None:
         async with xfer.AsyncClient(server) as client:

@@ -7,6 +7,7 @@ import threading
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import List, Union
 
 import pytest
 
@@ -14,8 +15,8 @@ import xfer
 from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
-from xfer import rpc_errors
-from xfer.records import TaskAddMany
+from xfer import _calls, rpc_errors
+from xfer.records import NewTask, TaskAddMany
 
 
 def test_an_added_download_is_waited_for_and_published(server: str, daemon: Daemon, site: Site) -> None:
@@ -116,6 +117,45 @@ def test_an_error_has_code_reason_and_path(server: str, daemon: Daemon) -> None:
         with pytest.raises(xfer.RPCError, match="no.such"):
             client.call("no.such")
         assert client.task.list().tasks == []
+
+
+def test_add_all_adds_urls_and_tasks_with_their_own_fields_in_order(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        tasks: List[Union[str, NewTask]] = [
+            f"{site.url}/a", {"url": f"{site.url}/b", "group": "own", "client_key": "mine"}, f"{site.url}/c"]
+        added = client.add_all(tasks, group="all", paused=True)
+        records = [client.task.get(task.id).task for task in added]
+        assert [record.url for record in records] == [f"{site.url}/{name}" for name in "abc"]
+        assert [record.group for record in records] == ["all", "own", "all"]
+        assert len({record.client_key for record in records}) == 3 and records[1].client_key == "mine"
+        # A known key is the task that exists.
+        again = client.add_all([{"url": f"{site.url}/b", "group": "own", "client_key": "mine", "paused": True}])
+        assert [task.id for task in again] == [added[1].id]
+        assert client.add_all([]) == []
+        with pytest.raises(ValueError, match="client_key"):
+            client.add_all([f"{site.url}/d"], client_key="one")
+        with pytest.raises(rpc_errors.InvalidParamsError):
+            client.add_all([f"{site.url}/e", "mailto:a@b.test"])
+        assert not list(client.tasks(filter={"url_prefix": f"{site.url}/e"}))
+
+
+def test_add_all_takes_more_tasks_than_one_call(server: str) -> None:
+    with xfer.Client(server) as client:
+        urls = [f"http://127.0.0.1:9/{number}" for number in range(10_001)]
+        added = client.add_all(urls, kind="data", paused=True)
+        assert [task.id for task in added] == sorted({task.id for task in added}) and len(added) == 10_001
+        # Long tasks are divided by their bytes.
+        long = client.add_all(urls[:300], kind="data", paused=True, meta={"text": "a" * 16_000})
+        assert len(long) == 300
+
+
+def test_parts_of_an_add_are_bounded_by_number_and_bytes() -> None:
+    numbers = [len(part) for part in _calls.add_parts(("http://a.test/" for _ in range(20_001)), {})]
+    assert numbers == [10_000, 10_000, 1]
+    parts = list(_calls.add_parts(["http://a.test/"] * 7, {"meta": "a" * (1 << 20)}))
+    assert [len(part) for part in parts] == [2, 2, 2, 1]
+    # One that is longer than a message goes alone, and is refused by the daemon.
+    assert [len(part) for part in _calls.add_parts(["http://a.test/"] * 2, {"meta": "a" * (4 << 20)})] == [1, 1]
 
 
 def test_many_tasks_are_added_and_listed_over_pages(server: str) -> None:

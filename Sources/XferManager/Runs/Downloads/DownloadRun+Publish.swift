@@ -138,17 +138,11 @@ extension DownloadRun {
     func finishPublishing(_ ready: ReadyFile?, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
-        let partName = ready?.name ?? transfer.partialName
         hasIntent = true
         // A small file had no name before its final one.
-        let wasUnnamed = ready == nil && transfer.resumeData.segments.isEmpty
-        let found = try await services.pool(in: directory).run {
-            let publisher = Publisher(directory: directory)
-            let found = try publisher.recover(intent, partName: partName)
-            guard found == .lost, wasUnnamed else { return found }
-            return try publisher.recoverUnnamed(intent)
-        }
-        switch found {
+        let hadPart = ready != nil || !transfer.resumeData.segments.isEmpty
+        let partName = hadPart ? ready?.name ?? transfer.partialName : nil
+        switch try await services.recover(intent, partName: partName, in: directory) {
         case .repeat:
             // The name was not given, and the run may fail before it publishes again.
             try await forgetIntent()
@@ -184,7 +178,7 @@ extension DownloadRun {
     /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         let demands = DigestDemand.all(
-            own: specification.checksum, holding: bindingDigest, announced: announcedDigest)
+            own: specification.checksum, binding: bindingDigest, announced: announcedDigest)
         for demand in demands {
             let source =
                 switch demand.origin {

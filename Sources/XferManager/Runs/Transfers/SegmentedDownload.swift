@@ -25,7 +25,7 @@ final class SegmentedDownload {
         case ended(Int, Result<AttemptOutcome, any Error>)
     }
 
-    /// Bytes before its segment that a connection reads and discards instead of making another request.
+    /// The number of bytes before its segment that a connection reads and discards rather than make another request.
     private static let maxSkipped: Int64 = 64 << 10
 
     private(set) var connections = SegmentConnections(plan: nil, maySplit: false)

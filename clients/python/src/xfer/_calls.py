@@ -6,7 +6,7 @@ import ssl
 import time
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._server import Server
 from ._values import encode
@@ -16,8 +16,8 @@ from .errors import (
     UnavailableError,
 )
 from .records import (
-    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, SelectionResult, SelectionResultListed,
-    TaskRecord, TaskWaitResult, decode_event,
+    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, NewTask, SelectionResult, SelectionResultListed,
+    TaskOptions, TaskRecord, TaskWaitResult, decode_event,
 )
 from .rpc_errors import BY_CODE, ShuttingDownError
 
@@ -31,6 +31,8 @@ LONGEST_WAIT = 45.0
 ATTEMPTS = 2
 # One call takes so many ids.
 MOST_IDS = 10_000
+# One task.add takes so many bytes of tasks; a message may have 4 MiB.
+MOST_BYTES = 3 << 20
 # The largest sequence number that the daemon takes.
 LARGEST_SEQ = 1 << 53
 
@@ -117,6 +119,26 @@ def encode_call(method: str, parameters: Mapping[str, Any], identity: int) -> by
         return text.encode("utf-8")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{method}: the parameters cannot be written as JSON: {error}") from None
+
+
+def add_parts(
+    tasks: Iterable[Union[str, NewTask]], options: TaskOptions,
+) -> Iterator[List[Mapping[str, Any]]]:
+    """The tasks with the options and keys of their own, in parts that one task.add takes."""
+    part: List[Mapping[str, Any]] = []
+    size = 0
+    for task in tasks:
+        own: Mapping[str, Any] = {"url": task} if isinstance(task, str) else task
+        whole: Dict[str, Any] = {**options, **own}
+        whole.setdefault("client_key", new_key())
+        length = len(encode_call("task.add", whole, 0))
+        if part and (len(part) == MOST_IDS or size + length > MOST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(whole)
+        size += length
+    if part:
+        yield part
 
 
 def decode_answer(method: str, answer: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union,
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union,
 )
 
 from . import _calls
@@ -21,7 +21,8 @@ from .errors import (
 from .events import Events
 from .methods import READERS, Methods
 from .records import (
-    EventName, SelectionResult, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder, TaskOptions, TaskRecord,
+    EventName, NewTask, SelectionResult, TaskAddMany, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder,
+    TaskOptions, TaskRecord,
 )
 from .rpc_errors import NotFoundError
 
@@ -178,6 +179,44 @@ class Client(Methods):
                 if not was_lost:
                     raise
                 time.sleep(patience.delay(error))
+
+    def add_all(
+        self, tasks: Iterable[Union[str, NewTask]], **options: Unpack[TaskOptions],
+    ) -> List[Task]:
+        """Adds any number of tasks with few calls. When this returns, all survive a crash.
+
+        Up to 10,000 tasks go in one call, which adds all of them or none. A task without a
+        client_key of yours gets a random one, so that a call can be repeated when its answer is
+        lost. A negative number in `after` counts within one call.
+
+        Args:
+            tasks: URLs, or tasks with fields of their own.
+            **options: Fields for the tasks that do not set them, for example dir and group.
+
+        Returns:
+            The tasks, in the same order.
+
+        Raises:
+            RPCError: A task is refused. Tasks of earlier calls stay added.
+        """
+        if "client_key" in options:
+            raise ValueError("client_key: expected one for each task, in tasks")
+        added: List[Task] = []
+        for part in _calls.add_parts(tasks, options):
+            patience = _calls.Patience(self._options.reconnect_for)
+            was_lost = False
+            while True:
+                try:
+                    result = self.ask("task.add", {"tasks": part}, TaskAddMany.from_wire)
+                    store_id = self.current_store_id()
+                    added += [Task(self, task_id, store_id, None) for task_id in result.ids]
+                    break
+                except (ConnectionLostError, NoDaemonError) as error:
+                    was_lost = was_lost or isinstance(error, ConnectionLostError)
+                    if not was_lost:
+                        raise
+                    time.sleep(patience.delay(error))
+        return added
 
     def wait_all(self, tasks: Sequence[Task], timeout: Optional[float] = None) -> List[TaskRecord]:
         """Waits until all of these tasks have ended or are staged, over restarts of the daemon.

@@ -1,0 +1,52 @@
+/// A file system as xferd has found it when it used it.
+public struct FileSystemRecord: WireRecord, Hashable {
+    public var type = ""
+    public var mountPoint: String?
+    public var isLocal = false
+    public var keepsInodeNumbers = false
+    public var hasJournal = false
+    public var missing: [OpenEnum<FileSystemFeature>] = []
+    public var names = OpenEnum(FileSystemNames.any)
+    public var longestName = 255
+    public var largestFile: Int64?
+    public var timeStep: Int64 = 1
+
+    public init() {}
+
+    public static let summary = "A file system, as far as xferd has found out what it can do."
+    public static let wireFields: WireFields<Self> = [
+        .required("type", \.type, "Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."),
+        .optional("mount_point", \.mountPoint, "The directory where it is mounted, if that is known."),
+        .required("local", \.isLocal, "True if its files lie on this machine's own disks or in its memory."),
+        .required(
+            "stable_inodes", \.keepsInodeNumbers,
+            "True if a file keeps its number when it is renamed. Elsewhere length, time and digest identify it."),
+        .required(
+            "journal", \.hasJournal, "True if names and files reach the disk together; false if that is unknown."),
+        .required("missing", \.missing, "What it was found to lack. What was never tried is not in it."),
+        .required("names", \.names, "The names that it can hold."),
+        .required("longest_name", \.longestName, "The length of its longest name in bytes."),
+        .optional("largest_file", \.largestFile, "The length of its largest file in bytes, if that is known."),
+        .required("time_step", \.timeStep, "The step of modification times in nanoseconds."),
+    ]
+}
+
+/// An ability that not every file system has.
+public enum FileSystemFeature: String, Sendable, CaseIterable, WireEnum {
+    /// A rename that replaces nothing.
+    case exclusiveRename = "exclusive_rename"
+    /// A second name for a file.
+    case hardLinks = "hard_links"
+    /// Files without a name.
+    case unnamedFiles = "unnamed_files"
+}
+
+/// The names that a file system can hold.
+public enum FileSystemNames: String, Sendable, CaseIterable, WireEnum {
+    /// All bytes but / and NUL.
+    case any
+    /// The names of Windows.
+    case windows
+    /// Names that only an attempt can judge.
+    case unknown
+}
