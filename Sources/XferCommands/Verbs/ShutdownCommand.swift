@@ -12,9 +12,7 @@ struct ShutdownCommand: ParsableCommand {
             """)
 
     @Option(
-        help:
-            "suspend: stop now, continue at the next start; drain: first finish running tasks; cancel: cancel "
-            + "everything.")
+        help: "suspend: stop now, continue at the next start; drain: first finish running tasks; cancel: cancel all.")
     var mode = EnumArgument(ShutdownMode.suspend)
 
     @OptionGroup var options: VerbOptions
