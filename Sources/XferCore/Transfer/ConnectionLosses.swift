@@ -1,8 +1,8 @@
 /// What a connection has shown of losses on its line, as its receiver sees them.
 ///
 /// A sender that loses packets while it sends small files takes the line for a slow one, and with BBR it learns only
-/// slowly that it is not. The receiver cannot see that estimate. It sees segments that came out of order: those behind a
-/// lost one. A new connection begins without the estimate.
+/// slowly that it is not. The receiver cannot see that estimate. It sees segments that came out of order: those behind
+/// a lost one. A new connection begins without the estimate.
 public struct ConnectionLosses: Hashable, Sendable {
     /// Received segments with data.
     public var segments: UInt32
