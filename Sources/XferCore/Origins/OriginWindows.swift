@@ -30,6 +30,7 @@ public struct OriginWindows: Sendable {
 
     /// The windows, by a part of their hosts' hashes.
     private var parts = [[String: OriginWindow]](repeating: [:], count: Self.partCount)
+    /// A power of two.
     private static let partCount = 64
     private var count = 0
     /// The hosts whose last request got no answer, for at most `patience`: their tasks start after those of others.
@@ -169,7 +170,7 @@ public struct OriginWindows: Sendable {
         connections[address] = sum > 0 ? sum : nil
     }
 
-    private static func part(of host: String) -> Int { Int(UInt(bitPattern: host.hashValue) % UInt(partCount)) }
+    private static func part(of host: String) -> Int { host.hashValue & (partCount - 1) }
 
     private func bounds(of host: String) -> OriginWindow.Bounds {
         if let own = limits[host]?.connections { return OriginWindow.Bounds(connections: own) }

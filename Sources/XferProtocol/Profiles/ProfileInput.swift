@@ -52,8 +52,8 @@ public struct ProfileInput: WireInput, Hashable {
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfile: \.choices),
         [
             .optional(
-                "max_active", \.maxActive,
-                "Highest number of transfers of its tasks at once.", .range(GroupLimits.activeRange)),
+                "max_active", \.maxActive, "Highest number of transfers of its tasks at once.",
+                .range(GroupLimits.activeRange)),
             .optional(
                 "polite", \.isPolite,
                 "False lets the hosts of its tasks have up to 16 connections over HTTP/1.1, as queue.polite does."),

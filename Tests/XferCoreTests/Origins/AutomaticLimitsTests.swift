@@ -267,8 +267,8 @@ import XferTestSupport
         #expect(TransferMix.surplus(of: all).isEmpty)
     }
 
-    /// Files of drawn sizes in drawn order from many hosts. The scheduler learns a size with the answer, its ticker looks
-    /// four times a second, and a stopped transfer ends a moment later.
+    /// Files of drawn sizes in drawn order from many hosts. The scheduler learns a size with the answer, its ticker
+    /// checks four times a second, and a stopped transfer ends a moment later.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func whateverTheOrderOfSizesFewAreLargeAndEachIsFetched(seed: UInt64) throws {
         var world = MixWorld(seed: seed)

@@ -225,7 +225,7 @@ struct PublishWorld {
             return names.first { !isTaken($0) }.map { .name($0, isReplacing: false) } ?? .failed
         case .skip: return isTaken(wanted) ? .skip : .name(wanted, isReplacing: false)
         case .fail: return isTaken(wanted) ? .failed : .name(wanted, isReplacing: false)
-        case .overwrite, .update, .verify: return .name(wanted, isReplacing: true)
+        case .overwrite, .update, .verify, .continue: return .name(wanted, isReplacing: true)
         }
     }
 

@@ -3,9 +3,9 @@ import XferTestSupport
 
 @testable import XferCore
 
-/// A download in segments over a simulated line, on a clock of its own. A new connection needs two round trips until its
-/// first byte and begins slowly; one that got all of its response is used again. What connections want beyond the line's
-/// rate is shared in proportion.
+/// A download in segments over a simulated line, on a clock of its own. A new connection needs two round trips until
+/// its first byte and begins slowly; one that got all of its response is used again. If connections want more than the
+/// line's rate, they share it in proportion.
 struct LineWorld: CustomStringConvertible {
     /// Bytes per second.
     var line = 10e6
