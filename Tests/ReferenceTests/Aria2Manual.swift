@@ -54,15 +54,16 @@ enum Aria2Manual {
         case .proxy, .httpProxy, .httpsProxy: "A proxy for all URIs, for http, or for https."
         case .proxyUser, .proxyPassword, .httpProxyUser, .httpProxyPassword, .httpsProxyUser, .httpsProxyPassword:
             "The login at that proxy."
-        case .noProxy: "Hosts that are asked without a proxy, with commas between them."
-        case .connectTimeout: "Seconds until a connection must stand."
-        case .timeout: "Seconds that may pass without a byte, also -t."
-        case .lowestSpeed: "Least bytes per second of a connection; a slower one is tried again; 0 is none."
-        case .tries: "Tries of a download, also -m; five unless it is given."
+        case .noProxy: "Hosts that are requested without a proxy, separated by commas."
+        case .connectTimeout: "Longest time until a connection is established, in seconds."
+        case .timeout: "Longest time without a byte, in seconds, also -t."
+        case .lowestSpeed: "Least bytes per second of a connection; a slower one is closed and the request repeated; 0 is none."
+        case .tries: "Attempts for a download, also -m; default 5."
         case .overwrite: "true: replace a file of that name."
+        case .continuing: "true: fetch the rest of a file that another program left, also -c."
         case .rename: "false: fail if there is a file of that name."
         case .conditional: "true: fetch only what is newer than the file of that name."
-        case .remoteTime: "true: give the file the time that the server says, also -R."
+        case .remoteTime: "true: give the file the modification time from the server, also -R."
         }
     }
 
