@@ -44,11 +44,14 @@ from .records import (
     TaskListResult,
     TaskWaitResult,
     SelectionResultListed,
+    OperationID,
     SelectionResult,
     TaskChanges,
     TaskMovePosition,
     TaskReadResult,
     TaskResultResult,
+    OperationGetResult,
+    OperationListResult,
     QueueStatsResult,
     QueueOrder,
     QueuePauseResult,
@@ -58,6 +61,7 @@ from .records import (
     BatchEntry,
     BatchAddResult,
     BatchGetResult,
+    BatchListResult,
     GroupListResult,
     GroupGetResult,
     GroupRemoveResult,
@@ -116,7 +120,10 @@ READERS = frozenset(
         "task.wait",
         "task.read",
         "task.result",
+        "operation.get",
+        "operation.list",
         "batch.get",
+        "batch.list",
         "group.list",
         "group.get",
         "slot.get",
@@ -230,42 +237,43 @@ class TaskMethods:
         tasks: Maybe[Sequence[NewTask]] = UNSET,
     ) -> TaskAddResult:
         """Adds one task (its fields are the parameters), or up to 10,000 in one transaction
-        (tasks). When it answers, they are durable.
+        (tasks). When it returns, they are durable.
 
         Args:
-            url: What to ask for: an absolute http or https URL, or one relative to the profile's
+            url: URL to request: an absolute http or https URL, or one relative to the profile's
                 base_url.
-            urls: With GET, of a download or data task, in place of url: mirrors of the same bytes,
-                in order of preference. What is bound to an origin (credential, client_cert, secret
-                header fields) is the first one's.
-            kind: download: the response goes to a file. data: it is kept for task.result. upload:
-                as data, and source, body or parts are sent. Default download.
+            urls: In place of url, for downloads and data tasks with GET: mirrors of the same bytes,
+                in order of preference. Fields that are bound to an origin (credential, client_cert,
+                secret header fields) apply to the first one.
+            kind: download: the response is written to a file. data: it is stored for task.result.
+                upload: like data, and source, body or parts are sent. Default download.
             method: Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and
-                DELETE. Default GET; POST where something is sent, PUT for a plain upload of a file.
+                DELETE. Default GET; POST if there is a content, PUT for a plain upload of a file.
             headers: Header fields to send; those that framing and resuming depend on (Range,
-                Content-Length, …) are refused. null leaves out one of the profile's.
-            params: Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the
+                Content-Length, …) are refused. null removes one of the profile's.
+            params: Parameters: for GET, HEAD and DELETE in the query, else as a form, or as the
                 first parts. Keys are sorted; members are key[member], elements key[], null is a
                 bare key.
-            body: What the request sends.
+            body: Content of the request.
             parts: A multipart form in place of body.
-            source: Of an upload: absolute path of the file; it must not change before it was sent.
-            upload: What is spoken about the upload's offset: plain (a retry starts over), tus (1.0)
-                or resumable (IETF draft); default plain.
+            source: For an upload: absolute path of the file; it must not change until it is sent.
+            upload: Protocol of the upload: plain (a retry starts over), tus (1.0) or resumable
+                (IETF draft); default plain.
             spool: Copy the files that are sent first, so that they may change afterwards; default
                 false.
-            chunk_size: With upload tus: the most bytes of one request, for proxies that bound
-                contents; default upload.chunk_size.
-            creation_with_upload: With upload tus: the request that creates the upload brings the
-                first bytes (up to 1 MiB), which saves a request for small files; default false.
+            chunk_size: With upload tus: largest request in bytes, for proxies that limit contents;
+                default upload.chunk_size.
+            creation_with_upload: With upload tus: true to send the first bytes (up to 1 MiB) in the
+                request that creates the upload, which saves a request for small files; default
+                false.
             upload_parts: With upload tus: the number of parts, of 1 MiB at least, that are sent
                 together. A server that does not join parts gets one upload; default 1.
-            output: The file's name, or a path: relative to dir, or absolute. Without it the server
-                or the URL names the file.
+            output: The file's name, or a path: relative to dir, or absolute. By default the name
+                comes from the server or the URL.
             dir: Absolute path of the directory to put the file in; default is the daemon's.
-            on_conflict: If the name is taken: rename (name (1).ext), overwrite, skip, fail, update
-                (fetch only if newer), or verify (fetch unless the file has the checksum); default
-                rename.
+            on_conflict: Action if the name is taken: rename (name (1).ext), overwrite, skip, fail,
+                update (fetch only if newer), verify (fetch unless the file has the checksum), or
+                continue (fetch the rest of what another program left); default rename.
             mode: Permission bits of the file, octal text.
             remote_time: Give the file the server's Last-Modified time; default false.
             allow_hidden: Allow a path with a hidden component directly beneath a home directory,
@@ -275,107 +283,111 @@ class TaskMethods:
                 sha-512, sha-384, sha-224, blake2b, sha-1 or md5, in hex or base64; hex alone,
                 sha256-BASE64 or a line of a checksum file.
             priority: Strict order of starting; default normal.
-            group: A group of yours to hold back, limit and select tasks by.
-            label: A text for people and a name to select tasks by.
+            group: A group of yours, with which tasks can be paused, limited and selected.
+            label: A text for people, by which tasks can be selected, too.
             client_key: Makes the add safe to repeat: the same key with the same request returns the
                 task that exists.
-            owner: For whom it is added, with that user's rights: a user's name, or a decimal uid;
-                default is the caller. All tasks of a call have the same.
-            slot: A place of yours that one task at a time is in: the task that is in it is
-                cancelled (task.superseded).
-            finalize: Of a download: auto publishes the file once it is whole and right, manual
-                keeps it staged until task.commit; default auto.
-            post_process: Of a download: the operator's hook that works on the file before it is
+            owner: The user for whom it is added, with that user's rights: a name or a decimal uid;
+                default is the caller. All tasks of a call have the same owner.
+            slot: Slot name. Adding a task to a slot cancels the task that occupies it
+                (task.superseded).
+            finalize: For a download: auto publishes the file once it is complete and verified,
+                manual keeps it staged until task.commit; default auto.
+            post_process: For a download: the operator's hook that processes the file before it is
                 staged or published.
-            on_complete: The operator's hook that is told once the task has completed.
-            on_error: The operator's hook that is told once the task has failed.
-            on_end: The operator's webhooks that get the event of the task's end, beside those that
-                get such events anyway.
-            coalesce: Whether it may share one request with tasks that ask for the same; each gets
-                its own copy. Default true.
+            on_complete: The operator's hook that runs when the task has completed.
+            on_error: The operator's hook that runs when the task has failed.
+            on_end: Further webhooks of the operator that get the event of the task's end, besides
+                those that get such events anyway.
+            coalesce: True to share one request with tasks that request the same; each gets its own
+                copy. Default true.
             paused: Add it paused; default false.
             after: Tasks that have to complete before it starts; if one ends otherwise, it fails
                 with dependency_failed. Negative numbers count back within the same call: -1 is the
                 task before this one.
-            not_before: It does not start before.
-            window: It runs within these times only; outside them it stops and waits.
-            deadline: It fails then with deadline_exceeded unless it has ended or is staged.
-            lease: It runs, and its file is published, only while the lease of this name is in
-                force: see lease.renew.
-            max_retries: Tries after the first; default unlimited within retry_for.
-            retry_for: Seconds without progress for which it is tried again; pauses and other waits
-                do not count.
-            retry_non_idempotent: Whether a POST or PATCH that failed after it was sent is sent
-                again, though the server may have acted on it; default false.
-            retry_failed: Whether it is tried although its URL failed for good a while ago; else it
+            not_before: Earliest time of its start.
+            window: Times at which it may run; outside them it stops and waits.
+            deadline: Time at which it fails with deadline_exceeded unless it has ended or is
+                staged.
+            lease: Name of a lease: the task runs, and its file is published, only while it is in
+                force; see lease.renew.
+            max_retries: Attempts after the first; default unlimited within retry_for.
+            retry_for: Seconds without progress for which it is retried; pauses and other waits do
+                not count.
+            retry_non_idempotent: True to repeat a POST or PATCH that failed after it was sent,
+                although the server may have acted on it; default false.
+            retry_failed: True to try it although its URL failed permanently a while ago; else it
                 fails at once with blocked_url. Default false.
             max_recv_rate: Bytes per second it may receive; 0, the default, is unlimited.
             max_send_rate: Bytes per second it may send; 0, the default, is unlimited.
-            segments: Of a download: how many parts of it are fetched at the same time, each over a
-                connection of its own, where the server can; auto measures what helps. Default is
-                download.segments.
-            range: Of a download with GET: the part of the source that is fetched. A checksum is the
-                part's. A server that sends only the whole fails the task. Not with a cache.
-            max_size: Of a download: its greatest length in bytes. One that is, or becomes, larger
-                fails with too_large, and its bytes are deleted. Default is unlimited.
-            resume: Whether kept bytes may be continued without a validator (unsafe); default auto:
-                they are not.
-            profile: Whose defaults hold for what is not said here; of the fields that follow, null
-                unsets the profile's.
+            segments: For a download: number of parts that are fetched at the same time, each over a
+                connection of its own, if the server supports it; auto measures what helps. Default
+                is download.segments.
+            range: For a download with GET: the part of the source to fetch. A checksum is that of
+                the part. If the server sends only the whole, the task fails. Not with a cache.
+            max_size: For a download: its greatest length in bytes. A larger one fails with
+                too_large, and its bytes are deleted. Default is unlimited.
+            resume: Continuation of kept bytes without a validator: unsafe allows it; default auto
+                does not.
+            profile: Profile that supplies fields left unset here; null in one of the following
+                fields unsets the profile's value.
             redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
                 result if accept_status allows its status.
             path_as_is: True if . and .. in its URLs' paths are sent unchanged; default false: they
                 are resolved. Redirects are resolved in any case.
-            max_redirects: Most redirects in a row; default 20.
-            allow_downgrade: Whether a redirect may lead from https to http; default false.
+            max_redirects: Highest number of successive redirects; default 20.
+            allow_downgrade: True to allow redirects from https to http; default false.
             http_version: The protocol to use; default auto.
             connect_timeout: Seconds for name resolution, TCP and TLS; 0 is none; default 30.
-            idle_timeout: Seconds without a byte that end a try; 0 is none; default 15 for data, 60
-                for files.
-            total_timeout: Seconds that one try may take; 0, the default, is none.
+            idle_timeout: Seconds without a byte after which an attempt ends; 0 is none; default 15
+                for data, 60 for files.
+            total_timeout: Seconds that one attempt may take; 0, the default, is none.
             min_recv_rate: Bytes per second that each connection has to receive, measured over
-                min_recv_time; a slower one ends the try; 0 is none; default download.min_recv_rate.
+                min_recv_time; a slower one ends the attempt; 0 is none; default
+                download.min_recv_rate.
             min_recv_time: Seconds over which min_recv_rate is measured; pauses of the service do
                 not count; default download.min_recv_time.
-            accept_status: Status codes that count as success: ranges and codes between commas;
-                default 200-299.
-            accept_types: Media types or ranges (image/*) that count as success, or the presets
-                json, xml, plist, image; default all.
-            reject_html: Whether an answer with a web page (text/html) is a failure; default false.
-            announced_digests: Whether digests that the server announces are verified; default
-                verify.
-            parse: Of data and uploads: what task.result makes of the response; the first that
-                succeeds.
-            strip_nulls: Leave null members of objects out of what parse made; default false.
-            credential: Who the service claims to be; sent to its origins only.
-            client_cert: Shown to servers of the URL's origin that ask for one; operators only.
+            accept_status: Status codes of success: ranges and codes, separated by commas; default
+                200-299.
+            accept_types: Accepted media types or ranges (image/*), or the presets json, xml, plist,
+                image; default all.
+            reject_html: True to treat an answer with a web page (text/html) as a failure; default
+                false.
+            announced_digests: Treatment of digests that the server announces: verify or ignore;
+                default verify.
+            parse: For data and uploads: parsers of the response for task.result; the first that
+                succeeds is used.
+            strip_nulls: Remove null members of objects from the parsed response; default false.
+            credential: Credential; sent only to its origins.
+            client_cert: Client certificate for servers of the URL's origin that request one;
+                operators only.
             cookies: True to send and keep the profile's cookies; default: the profile's. False also
                 ignores those that a response sets for the next hop.
-            cookie_list: Cookies of its own, sent to the servers they are for, in place of a
-                profile's. What servers set holds for the attempt.
+            cookie_list: Cookies of its own in place of a profile's, each sent to the servers to
+                which it applies. Cookies that servers set apply to the attempt only.
             proxy: The proxy to go through.
-            cache_policy: Whether a kept response is used: protocol (RFC 9111), prefer_cache and
-                only_if_cached (however stale), revalidate (told of at once, the server is always
-                asked), reload and reload_all (never); default reload.
-            store: Whether the response is kept; default is what cache_policy implies.
-            cache_key: What stands for the URL in the cache: a text, or what of it does not count.
-            allow_metered: Whether it may go over links that cost money
-                (network.metered_interfaces); if not, it waits for another. Default true.
-            ip_version: Which addresses to connect to; default any.
+            cache_policy: Use of a cached response: protocol (RFC 9111), prefer_cache and
+                only_if_cached (however stale), revalidate (reported at once, and always validated),
+                reload and reload_all (never); default reload.
+            store: True to cache the response; the default depends on cache_policy.
+            cache_key: Key of the URL in the cache: a text, or the parts of the URL to ignore.
+            allow_metered: True if it may use links that cost money (network.metered_interfaces); if
+                false, it waits for another. Default true.
+            ip_version: Addresses to connect to: any, IPv4 or IPv6; default any.
             interface: The network interface or local address to connect from.
             ca_file: Absolute path of a PEM file: the certificate authorities that are trusted in
-                place of the daemon's; the trust policies hold all the same. Operators, and the
-                file's owner.
-            resolve: Addresses to use in place of what the resolver says:
-                HOST:PORT:ADDRESS[,ADDRESS]; * is any host.
-            connect_to: What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT,
-                each of which may be empty; the URL's name stays the one that TLS and pins are
-                about.
+                place of the daemon's; the trust policies still apply. For operators, and the file's
+                owner.
+            resolve: Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]; * is
+                any host.
+            connect_to: Targets to connect to in place of hosts and ports:
+                HOST:PORT:TARGET:TARGETPORT, each part may be empty; TLS and pins still check the
+                URL's name.
             unix_socket: Absolute path of the Unix socket through which the URL's host is reached,
                 without a proxy. Other hosts, to which redirects lead, are reached as usual.
-            progress_interval: Least seconds between two task.progress; default 0.5.
-            policy: A trust policy that has to accept, besides the host's own, every server it
-                matches; it has to match the URL's.
+            progress_interval: Shortest time between two task.progress in seconds; default 0.5.
+            policy: A trust policy that must accept every matching server, besides the host's own;
+                it has to match the URL's host.
             meta: Any JSON of the client's own, given back unchanged.
             tasks: Instead of the other parameters: Up to 10,000 tasks, added in one transaction:
                 all or none.
@@ -471,16 +483,29 @@ class TaskMethods:
         }
         return self._caller.ask("task.add", parameters, decode_task_add_result)
 
-    def get(self, id: TaskID, *, fields: Maybe[TaskColumns] = UNSET) -> TaskGetResult:
+    def get(
+        self,
+        id: TaskID,
+        *,
+        fields: Maybe[TaskColumns] = UNSET,
+        secrets: Maybe[bool] = UNSET,
+    ) -> TaskGetResult:
         """One task with everything known about it.
 
         Args:
             id: The task.
             fields: Fields to give; default all.
+            secrets: Give url, urls and headers with their secrets: to the task's owner alone, over
+                the Unix socket. Logins stay masked.
 
         Takes the scope read.
         """
-        return self._caller.ask("task.get", {"id": id, "fields": fields}, TaskGetResult.from_wire)
+        parameters = {
+            "id": id,
+            "fields": fields,
+            "secrets": secrets,
+        }
+        return self._caller.ask("task.get", parameters, TaskGetResult.from_wire)
 
     def list(
         self,
@@ -496,13 +521,13 @@ class TaskMethods:
         out.
 
         Args:
-            filter: Which tasks; default all that the caller may see.
+            filter: The tasks; default all that the caller may see.
             fields: Fields to give; default all but response_headers.
             order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
                 priority, then host by host (and group and profile) in the order in which these are
                 served next, and for each as they start.
-            limit: Most tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected
-                tasks: it may have fewer, even none, and a next_cursor.
+            limit: Highest number of tasks in one answer. A page also ends at 1 MiB, or after 10,000
+                inspected tasks: it may have fewer, even none, and a next_cursor.
             cursor: next_cursor of the page before; filter and order must be the same.
 
         Takes the scope read.
@@ -536,7 +561,7 @@ class TaskMethods:
                 added later are not waited for.
             any: True: answer when one task has ended; default when all have.
             until: States that end the waiting too.
-            timeout: Most seconds to wait; default without end.
+            timeout: Longest time to wait, in seconds; default without end.
             fields: Fields to give; default all but response_headers. None ([]) gives no tasks at
                 all.
 
@@ -557,6 +582,7 @@ class TaskMethods:
         *,
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
         """Pauses tasks; what runs stops at its last committed byte. Pausing a paused task changes
         nothing.
@@ -564,12 +590,15 @@ class TaskMethods:
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "ids": ids,
             "filter": filter,
+            "background": background,
         }
         return self._caller.ask("task.pause", parameters, decode_selection_result)
 
@@ -578,19 +607,23 @@ class TaskMethods:
         *,
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Queues paused tasks again; waiting ones try now, unless they wait for their own
+        """Queues paused tasks again; waiting ones start now, unless they wait for their own
         conditions (schedule, dependency, lease).
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "ids": ids,
             "filter": filter,
+            "background": background,
         }
         return self._caller.ask("task.resume", parameters, decode_selection_result)
 
@@ -599,18 +632,22 @@ class TaskMethods:
         *,
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
         """Cancels unfinished tasks and deletes their partial bytes; never a published file.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "ids": ids,
             "filter": filter,
+            "background": background,
         }
         return self._caller.ask("task.cancel", parameters, decode_selection_result)
 
@@ -619,20 +656,24 @@ class TaskMethods:
         *,
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Queues failed tasks again as the same tasks, with the bytes they kept and their tries
-        counted anew; cancelled ones from their first byte, by a filter only if it names their
-        state; suspects, too.
+        """Queues failed tasks again as the same tasks, with the bytes they kept and a new count of
+        attempts; cancelled ones from their first byte, by a filter only if it names their state;
+        suspects, too.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "ids": ids,
             "filter": filter,
+            "background": background,
         }
         return self._caller.ask("task.retry", parameters, decode_selection_result)
 
@@ -642,15 +683,18 @@ class TaskMethods:
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
         files: Maybe[bool] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the
-        files that they published, too, with their owners' rights; a file that is another one by
-        now is kept and listed. Tasks whose files cannot be deleted stay.
+        """Removes terminal tasks and deletes their kept partial bytes. With files it deletes the
+        files that they published, too, with their owners' rights; a file that was replaced since
+        is kept and listed. Tasks whose files cannot be deleted stay.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            files: Whether the files that they published are deleted; default false.
+            files: True to delete the files that they published; default false.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
@@ -658,6 +702,7 @@ class TaskMethods:
             "ids": ids,
             "filter": filter,
             "files": files,
+            "background": background,
         }
         return self._caller.ask("task.remove", parameters, decode_selection_result)
 
@@ -689,7 +734,7 @@ class TaskMethods:
 
         Args:
             ids: The tasks.
-            to: Where to.
+            to: The new place.
             target: The task to stand before or after.
 
         Takes the scope own.
@@ -704,7 +749,7 @@ class TaskMethods:
     def set_source(self, id: TaskID, url: str) -> TaskGetResult:
         """Gives a download another URL for the same bytes, for instance a freshly signed one; not
         while it runs. What is kept is continued only if the server shows that it is the same
-        version. A task that waits because of its former URL, or has failed, goes on at once.
+        version. A task that waits because of its former URL, or has failed, continues at once.
 
         Args:
             id: The task.
@@ -719,22 +764,26 @@ class TaskMethods:
         *,
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
+        background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Publishes staged downloads (finalize manual) under their final names. All ids are looked
-        at before the first file gets its name; one that cannot be published, because its name is
-        taken, the disk is full or its bytes were touched, stays staged, and the answer is a
-        conflict whose reason is one of a failed task's. Committing a completed task changes
+        """Publishes staged downloads (finalize manual) under their final names. All ids are checked
+        before the first file gets its name; one that cannot be published, because its name is
+        taken, the disk is full or its bytes were changed, stays staged, and the answer is a
+        conflict with one of the reasons of failed tasks. Committing a completed task changes
         nothing.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
+            background: With a filter: answers at once with the id of an operation that goes on in
+                the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "ids": ids,
             "filter": filter,
+            "background": background,
         }
         return self._caller.ask("task.commit", parameters, decode_selection_result)
 
@@ -745,16 +794,16 @@ class TaskMethods:
         offset: Maybe[int] = UNSET,
         length: Maybe[int] = UNSET,
     ) -> TaskReadResult:
-        """A stretch of a task's bytes: of a download that has not ended what it has committed so
-        far, of a staged one its file, of a completed one the published file, if it still is the
-        one that was published (inode, time of birth, size and time); of data tasks and uploads
-        the response that is kept, of a running data task what has arrived. Pages of different
-        version are of different files: begin anew then.
+        """A range of a task's bytes: for a download that has not ended, the bytes committed so far;
+        for a staged one, its file; of a completed one the published file, if it still is the one
+        that was published (inode, time of birth, size and time); of data tasks and uploads the
+        response that is kept, of a running data task what has arrived. Pages with different
+        versions belong to different files: then begin again.
 
         Args:
             id: The task.
             offset: First byte.
-            length: Most bytes.
+            length: Highest number of bytes.
 
         Takes the scope read.
         """
@@ -772,13 +821,13 @@ class TaskMethods:
         offset: Maybe[int] = UNSET,
         length: Maybe[int] = UNSET,
     ) -> TaskResultResult:
-        """A stretch of the response a data or upload task kept, and the object that was made of it.
-        Kept 7 days, also beside the error of a task that failed for its status, type or content.
+        """A range of the stored response of a data or upload task, and the parsed object. Kept 7
+        days, also beside the error of a task that failed for its status, type or content.
 
         Args:
             id: The task.
             offset: First byte.
-            length: Most bytes.
+            length: Highest number of bytes.
 
         Takes the scope read.
         """
@@ -788,6 +837,51 @@ class TaskMethods:
             "length": length,
         }
         return self._caller.ask("task.result", parameters, TaskResultResult.from_wire)
+
+
+class OperationMethods:
+    """The methods operation.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(self, id: OperationID) -> OperationGetResult:
+        """A background operation, which a verb with background began: its progress, or its result.
+        An ended one is kept for seven days, of each user the last 100.
+
+        Args:
+            id: The operation.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("operation.get", {"id": id}, OperationGetResult.from_wire)
+
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> OperationListResult:
+        """Background operations, the newest first: the caller's own, or every user's for an
+        operator, page by page.
+
+        Args:
+            limit: Most operations in one answer.
+            cursor: next_cursor of the page before.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("operation.list", parameters, OperationListResult.from_wire)
+
+    def cancel(self, id: OperationID) -> OperationGetResult:
+        """Stops a background operation after the step that is under way; what it has changed stays
+        changed. One that has ended stays as it is.
+
+        Args:
+            id: The operation.
+
+        Takes the scope own.
+        """
+        return self._caller.ask("operation.cancel", {"id": id}, OperationGetResult.from_wire)
 
 
 class QueueMethods:
@@ -804,23 +898,23 @@ class QueueMethods:
         return self._caller.ask("queue.stats", {}, QueueStatsResult.from_wire)
 
     def pause(self, *, running: Maybe[bool] = UNSET) -> QueuePauseResult:
-        """Holds back starts until queue.resume, over restarts too; what runs goes on unless running
-        is true.
+        """Pauses the queue until queue.resume, also over restarts; running transfers continue
+        unless running is true.
 
         Args:
-            running: Whether to pause running tasks as well.
+            running: True to pause running tasks as well.
 
         Takes the scope operate.
         """
         return self._caller.ask("queue.pause", {"running": running}, QueuePauseResult.from_wire)
 
     def resume(self, *, now: Maybe[bool] = UNSET) -> QueuePauseResult:
-        """Lets tasks start again. Tasks that are paused themselves stay so; with now, waiting ones
-        try at once.
+        """Resumes the queue. Tasks that are paused themselves stay paused; with now, waiting ones
+        start at once.
 
         Args:
-            now: Whether waiting tasks try now and hosts are asked before their cooldowns end. Tasks
-                that wait for their own conditions (schedule, dependency, lease) and suspects keep
+            now: True to let waiting tasks start now and to end the cooldowns of hosts. Tasks that
+                wait for their own conditions (schedule, dependency, lease) and suspects keep
                 waiting.
 
         Takes the scope operate.
@@ -840,9 +934,9 @@ class QueueMethods:
         to null.
 
         Args:
-            max_active: Most transfers at once.
-            max_active_per_host: Most transfers at once from one host.
-            order: Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo).
+            max_active: Highest number of transfers at once.
+            max_active_per_host: Highest number of transfers at once from one host.
+            order: Order of a host's tasks: oldest first (fifo) or newest first (lifo).
             max_recv_rate: Bytes per second that all transfers may receive together; 0 is unlimited.
                 Beats the timetable, too.
             max_send_rate: Bytes per second that all transfers may send together; 0 is unlimited.
@@ -878,9 +972,10 @@ class QueueMethods:
 
         Args:
             host: The host's name as URLs have it; with :port where it is not the scheme's.
-            connections: Most connections to it; null returns to the number that xferd finds.
-            requests_per_minute: Most requests to it that begin within a minute, evenly spaced; null
-                is no limit.
+            connections: Highest number of connections to it; null returns to the number that xferd
+                finds.
+            requests_per_minute: Highest number of requests to it that begin within a minute, evenly
+                spaced; null is no limit.
 
         Takes the scope operate.
         """
@@ -913,10 +1008,10 @@ class BatchMethods:
 
         Args:
             tasks: Up to 10,000 URLs or tasks.
-            options: Fields of a task, as task.add takes them, that hold for every entry that does
-                not say them itself; priority is low unless given.
-            max_active: Most of its transfers at once, within the queue's limits.
-            atomic: Whether a bad entry refuses the whole batch.
+            options: Fields of a task, in the form of task.add, for every entry that does not set
+                them itself; priority is low unless given.
+            max_active: Highest number of its transfers at once, within the queue's limits.
+            atomic: True if an invalid entry refuses the whole batch.
             client_key: Makes the add safe to repeat: the same key with the same parameters returns
                 the batch that exists.
 
@@ -932,8 +1027,8 @@ class BatchMethods:
         return self._caller.ask("batch.add", parameters, BatchAddResult.from_wire)
 
     def get(self, id: BatchID) -> BatchGetResult:
-        """How a batch stands. It is known while members are, and after that as long as finished
-        tasks are kept.
+        """State of a batch. It is known while its members are, and after that as long as finished
+        tasks are stored.
 
         Args:
             id: The batch's id.
@@ -941,6 +1036,23 @@ class BatchMethods:
         Takes the scope read.
         """
         return self._caller.ask("batch.get", {"id": id}, BatchGetResult.from_wire)
+
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> BatchListResult:
+        """Batches, the newest first, page by page: the caller's own, or every user's for an
+        operator. A batch is known while members are, and after that as long as finished tasks
+        are kept.
+
+        Args:
+            limit: Most batches in one answer.
+            cursor: next_cursor of the page before.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("batch.list", parameters, BatchListResult.from_wire)
 
 
 class GroupMethods:
@@ -954,7 +1066,7 @@ class GroupMethods:
         operator. A group is there while it has tasks or something is set for it.
 
         Args:
-            limit: Most groups in one answer.
+            limit: Highest number of groups in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope read.
@@ -966,11 +1078,11 @@ class GroupMethods:
         return self._caller.ask("group.list", parameters, GroupListResult.from_wire)
 
     def get(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupGetResult:
-        """A group: what is set for it, and its tasks by state.
+        """A group: its settings, and its tasks by state.
 
         Args:
             name: The group's name.
-            owner: Whose group, for operators; default is the caller's own.
+            owner: Owner of the group, for operators; default is the caller.
 
         Takes the scope read.
         """
@@ -989,17 +1101,16 @@ class GroupMethods:
         max_recv_rate: Maybe[Optional[int]] = UNSET,
         max_send_rate: Maybe[Optional[int]] = UNSET,
     ) -> GroupGetResult:
-        """Sets a group's own limits, over restarts too and before it has tasks; the queue's limits
-        hold beside it. What runs above a lower limit goes on. Operators only.
+        """Sets a group's own limits, also before it has tasks; they survive restarts. The queue's
+        limits apply as well. Transfers that exceed a lower limit continue. Operators only.
 
         Args:
             name: The group's name.
-            owner: Whose group, for operators; default is the caller's own.
-            max_active: Most of its transfers at once; null takes the limit back.
-            max_recv_rate: Bytes per second its transfers may receive together; null takes the limit
-                back.
-            max_send_rate: Bytes per second its transfers may send together; null takes the limit
-                back.
+            owner: Owner of the group, for operators; default is the caller.
+            max_active: Highest number of its transfers at once; null removes the limit.
+            max_recv_rate: Bytes per second its transfers may receive together; null removes the
+                limit.
+            max_send_rate: Bytes per second its transfers may send together; null removes the limit.
 
         Takes the scope operate.
         """
@@ -1019,14 +1130,14 @@ class GroupMethods:
         owner: Maybe[Owner] = UNSET,
         running: Maybe[bool] = UNSET,
     ) -> GroupGetResult:
-        """Holds back a group's starts until group.resume, over restarts too and also of tasks that
-        are added later. Its tasks stay queued; what runs goes on unless running is true.
+        """Pauses a group until group.resume, also over restarts and for tasks that are added later.
+        Its tasks stay queued; running transfers continue unless running is true.
 
         Args:
             name: The group's name.
-            owner: Whose group, for operators; default is the caller's own.
-            running: Whether running tasks go back to the queue with what they have; those that
-                cannot go on later run on.
+            owner: Owner of the group, for operators; default is the caller.
+            running: True to return running tasks to the queue with their bytes; tasks that could
+                not be continued keep running.
 
         Takes the scope own.
         """
@@ -1038,11 +1149,11 @@ class GroupMethods:
         return self._caller.ask("group.pause", parameters, GroupGetResult.from_wire)
 
     def resume(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupGetResult:
-        """Lets a group's tasks start again. Tasks that are paused themselves stay so.
+        """Resumes a group. Tasks that are paused themselves stay paused.
 
         Args:
             name: The group's name.
-            owner: Whose group, for operators; default is the caller's own.
+            owner: Owner of the group, for operators; default is the caller.
 
         Takes the scope own.
         """
@@ -1053,12 +1164,12 @@ class GroupMethods:
         return self._caller.ask("group.resume", parameters, GroupGetResult.from_wire)
 
     def remove(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupRemoveResult:
-        """Forgets what is set for a group: its limit and its pause. Its tasks stay in it, and it is
-        there as long as they are. Operators only.
+        """Removes the settings of a group: its limit and its pause. Its tasks stay in it, and the
+        group exists as long as they are. Operators only.
 
         Args:
             name: The group's name.
-            owner: Whose group, for operators; default is the caller's own.
+            owner: Owner of the group, for operators; default is the caller.
 
         Takes the scope operate.
         """
@@ -1086,8 +1197,8 @@ class SlotMethods:
         return self._caller.ask("slot.get", {"slot": slot}, SlotGetResult.from_wire)
 
     def detach(self, slot: str) -> SlotGetResult:
-        """Takes the task out of a slot of the caller's; the task goes on, and nothing that joins
-        the slot later ends it.
+        """Removes the task from a slot of the caller's; the task continues, and a later task of the
+        slot does not cancel it.
 
         Args:
             slot: The slot's name; every owner has slots of its own.
@@ -1114,7 +1225,7 @@ class CacheMethods:
         self._caller = caller
 
     def stats(self) -> CacheStatsResult:
-        """How much the cache keeps of the caller's, or of every user's for an operator, and its
+        """Size of the caller's part of the cache, or of every user's for an operator, and its
         limits.
 
         Takes the scope read.
@@ -1132,8 +1243,8 @@ class CacheMethods:
         by page.
 
         Args:
-            order: Those that were kept last (desc) or first (asc) come first.
-            limit: Most entries in one answer.
+            order: Order by the time of storing: newest first (desc) or oldest first (asc).
+            limit: Highest number of entries in one answer.
             cursor: next_cursor of the page before; the order must be the same.
 
         Takes the scope read.
@@ -1161,13 +1272,13 @@ class CacheMethods:
         ids: Maybe[Sequence[CacheEntryID]] = UNSET,
         url: Maybe[str] = UNSET,
     ) -> CacheRemoveResult:
-        """Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own,
-        or every user's for an operator.
+        """Removes responses by their ids, or all of a URL: they are fetched again. The caller's
+        own, or every user's for an operator.
 
         Args:
             ids: The entries' ids.
-            url: An absolute http or https URL, secrets included: what was asked for under it or
-                came from it.
+            url: An absolute http or https URL, secrets included: responses to requests of it, or
+                sent from it.
 
         Takes the scope own.
         """
@@ -1178,7 +1289,7 @@ class CacheMethods:
         return self._caller.ask("cache.remove", parameters, CacheRemoveResult.from_wire)
 
     def clear(self) -> CacheClearResult:
-        """Forgets everything the cache keeps; operators only.
+        """Removes all cached responses; operators only.
 
         Takes the scope operate.
         """
@@ -1190,9 +1301,9 @@ class CacheMethods:
         max_bytes: Maybe[int] = UNSET,
         max_age: Maybe[int] = UNSET,
     ) -> CacheClearResult:
-        """Applies the cache's limits now, or narrower ones this once: what was not used for max_age
-        goes; if there is more than max_bytes, the least recently used go until it is under half
-        of that. Operators only.
+        """Applies the cache's limits now, or narrower ones this once: responses not used for
+        max_age are removed; if there is more than max_bytes, the least recently used are removed
+        until it is under half of that. Operators only.
 
         Args:
             max_bytes: Bytes of all contents; if there are more, half of that is left at most.
@@ -1220,12 +1331,13 @@ class FailedUrlMethods:
         limit: Maybe[int] = UNSET,
         cursor: Maybe[str] = UNSET,
     ) -> FailedURLListResult:
-        """URLs that failed for good a while ago: adding one fails at once with blocked_url unless
-        it says retry_failed. The caller's own, or every user's for an operator, page by page.
+        """URLs that failed permanently a while ago: adding one fails at once with blocked_url
+        unless retry_failed is set. The caller's own, or every user's for an operator, page by
+        page.
 
         Args:
-            order: Those that failed last (desc) or first (asc) come first.
-            limit: Most entries in one answer.
+            order: Order by the time of the failure: newest first (desc) or oldest first (asc).
+            limit: Highest number of entries in one answer.
             cursor: next_cursor of the page before; the order must be the same.
 
         Takes the scope read.
@@ -1243,7 +1355,7 @@ class FailedUrlMethods:
         ids: Maybe[Sequence[FailedURLID]] = UNSET,
         url: Maybe[str] = UNSET,
     ) -> FailedURLRemoveResult:
-        """Removes entries by their ids, or all about a URL: it is asked for again. The caller's
+        """Removes entries by their ids, or all about a URL: it may be requested again. The caller's
         own, or every user's for an operator.
 
         Args:
@@ -1276,7 +1388,7 @@ class PolicyMethods:
         """All trust policies by name, the default among them.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1299,19 +1411,18 @@ class PolicyMethods:
 
     def set(self, policy: PolicyInput) -> PolicyGetResult:
         """Writes a trust policy, replacing the one of that name. Connections judged by the earlier
-        version are given up; what runs over them stops at its next safe point and is judged
-        anew.
+        version are closed; tasks that use them stop at the next safe point and are judged again.
 
         Args:
-            policy: The whole policy: what it does not say has its default.
+            policy: The whole policy: fields left unset have their defaults.
 
         Takes the scope operate.
         """
         return self._caller.ask("policy.set", {"policy": policy}, PolicyGetResult.from_wire)
 
     def remove(self, name: str) -> Done:
-        """Forgets a trust policy: its hosts are judged by the next less specific one. Refused with
-        in_use while an unfinished task names it.
+        """Removes a trust policy: its hosts are judged by the next less specific one. Refused with
+        in_use while an unfinished task refers to it.
 
         Args:
             name: The policy's name.
@@ -1321,8 +1432,8 @@ class PolicyMethods:
         return self._caller.ask("policy.remove", {"name": name}, Done.from_wire)
 
     def test(self, url: str, *, policy: Maybe[str] = UNSET) -> ServerReportRecord:
-        """Shakes hands with a URL's server and says how it is judged by the policies a task would
-        be held to; asks for nothing.
+        """Performs a handshake with a URL's server and returns its judgement by the policies that
+        apply to a task; requests nothing.
 
         Args:
             url: An absolute https URL.
@@ -1337,8 +1448,8 @@ class PolicyMethods:
         return self._caller.ask("policy.test", parameters, ServerReportRecord.from_wire)
 
     def pin(self, host: str, *, port: Maybe[int] = UNSET) -> ServerReportRecord:
-        """Shows a server's certificates after the ordinary check. A client that pins what it shows
-        trusts the network once.
+        """Shows a server's certificates after the ordinary check. A client that pins these
+        certificates trusts the network once.
 
         Args:
             host: A host name or an IP address.
@@ -1363,7 +1474,7 @@ class ProfileMethods:
         """All profiles by name; their secrets are ***.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1385,19 +1496,19 @@ class ProfileMethods:
         return self._caller.ask("profile.get", {"name": name}, ProfileGetResult.from_wire)
 
     def set(self, profile: ProfileInput) -> ProfileGetResult:
-        """Writes a profile, replacing the one of that name. Tasks that exist keep what they took
-        over from it; only its credential, client certificate and cookies are looked up by its
-        name at every attempt.
+        """Writes a profile, replacing the one of that name. Existing tasks keep the values that
+        they got from it; only its credential, client certificate and cookies are looked up by
+        its name at every attempt.
 
         Args:
-            profile: The whole profile: what it does not say has no default here.
+            profile: The whole profile: fields left unset have no default here.
 
         Takes the scope operate.
         """
         return self._caller.ask("profile.set", {"profile": profile}, ProfileGetResult.from_wire)
 
     def remove(self, name: str) -> Done:
-        """Forgets a profile and its cookies. Tasks that took over from it go on, unless they use
+        """Removes a profile and its cookies. Tasks that use its defaults continue, unless they use
         its credential: their next attempt fails with credential_missing.
 
         Args:
@@ -1418,7 +1529,7 @@ class HookMethods:
         """The commands that tasks can name, by name. They are written in the configuration file.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1441,7 +1552,7 @@ class WebhookMethods:
         configuration file.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1454,7 +1565,7 @@ class WebhookMethods:
 
     def test(self, name: str) -> WebhookTestResult:
         """Sends an event of the type webhook.test to a receiver at once, signed like a delivery,
-        and answers what became of it. It is tried once, and nothing is kept of it.
+        and answers what became of it. It is sent once, and nothing of it is stored.
 
         Args:
             name: Its name.
@@ -1480,7 +1591,7 @@ class HstsMethods:
         in the clear.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1492,8 +1603,8 @@ class HstsMethods:
         return self._caller.ask("hsts.list", parameters, StrictTransportListResult.from_wire)
 
     def clear(self, *, hosts: Maybe[Sequence[str]] = UNSET) -> StrictTransportClearResult:
-        """Forgets hosts that have demanded https, until they do so again: their http URLs are
-        requested as they are.
+        """Removes hosts that have demanded https, until they demand it again: their http URLs are
+        requested unchanged.
 
         Args:
             hosts: Their names; default is all.
@@ -1526,8 +1637,8 @@ class EventsMethods:
             seq: Events after this sequence number; 0 is all that are kept.
             types: Types of events; default all.
             task_ids: Only events about these tasks; default all.
-            limit: Most events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it
-                may have fewer, even none, although last_seq is above seq.
+            limit: Highest number of events in one answer. A page also ends at 1 MiB, or after
+                10,000 numbers: it may have fewer, even none, although last_seq is above seq.
 
         Takes the scope read.
         """
@@ -1547,8 +1658,8 @@ class NetworkMethods:
         self._caller = caller
 
     def status(self, *, host: Maybe[str] = UNSET) -> NetworkStatusResult:
-        """How the network is, and whether there is a way to an address. Nothing is sent, and no
-        name is looked up.
+        """State of the network, and the route to an address. No packet is sent, and no name is
+        looked up.
 
         Args:
             host: An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.
@@ -1578,8 +1689,8 @@ class TokenMethods:
 
         Args:
             name: By which it is listed and revoked, unique.
-            scope: What it allows within the rights of its user.
-            user: Whom it calls for: a user's name, or a decimal uid; default is the caller.
+            scope: Rights of the token, within the rights of its user.
+            user: User the token acts for: a name or a decimal uid; default is the caller.
             expires_at: It is refused from then on; default is never.
             dir: With the scope add or own: the directory beneath which its tasks write; default is
                 download.dir.
@@ -1599,7 +1710,7 @@ class TokenMethods:
         """The tokens by name, expired ones too, without the tokens themselves.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope operate.
@@ -1633,7 +1744,7 @@ class LeaseMethods:
         bytes, publish nothing and wait; a daemon that restarts has no lease until the next call.
 
         Args:
-            name: As tasks name it.
+            name: Name with which tasks refer to it.
             until: Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that
                 is over ends the lease.
 
@@ -1653,7 +1764,7 @@ class DaemonMethods:
         self._caller = caller
 
     def status(self) -> DaemonStatusResult:
-        """Which daemon this is and whether it is well.
+        """Identity and health of the daemon.
 
         Takes the scope read.
         """
@@ -1668,7 +1779,7 @@ class DaemonMethods:
 
     def backup(self, file: str) -> DaemonBackupResult:
         """Writes a consistent copy of the database into a new file on the daemon's machine, with
-        mode 0600, while everything goes on. xferd --restore takes it. Operators only.
+        mode 0600, while everything continues. xferd --restore reads it. Operators only.
 
         Args:
             file: Absolute path of a file that does not exist, in a directory that the daemon can
@@ -1683,7 +1794,7 @@ class DaemonMethods:
         what runs and refuses adds, cancel cancels every unfinished task. Operators only.
 
         Args:
-            mode: What becomes of unfinished tasks.
+            mode: Treatment of unfinished tasks.
 
         Takes the scope operate.
         """
@@ -1711,18 +1822,18 @@ class FleetMethods:
         self._caller = caller
 
     def status(self) -> FleetStatusResult:
-        """Which fleet this is, how its tasks stand, and whether this node can work. Answered by
-        xfer-fleet.
+        """Identity of the fleet, the number of its tasks in each state, and the health of this
+        node. Answered by xfer-fleet.
 
         Takes the scope read.
         """
         return self._caller.ask("fleet.status", {}, FleetStatusResult.from_wire)
 
     def nodes(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> FleetNodesResult:
-        """All nodes, by name, with what they hold. Answered by xfer-fleet.
+        """All nodes, by name, with the number of their tasks. Answered by xfer-fleet.
 
         Args:
-            limit: Most elements in one answer.
+            limit: Highest number of elements in one answer.
             cursor: next_cursor of the page before.
 
         Takes the scope read.
@@ -1735,10 +1846,10 @@ class FleetMethods:
 
     def add(self, place: str, tasks: Sequence[NewTask]) -> TaskAddMany:
         """Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds
-        them for any node, uploads for the node that is asked. Answered by xfer-fleet.
+        them for any node, uploads for the node that is called. Answered by xfer-fleet.
 
         Args:
-            place: Which nodes may carry them out.
+            place: Nodes that may run them.
             tasks: The tasks, all or none.
 
         Takes the scope add.
@@ -1750,12 +1861,12 @@ class FleetMethods:
         return self._caller.ask("fleet.add", parameters, TaskAddMany.from_wire)
 
     def move(self, ids: Sequence[TaskID], place: str) -> SelectionResultListed:
-        """Gives tasks another place. A task that a node holds is handed back first; bytes it has
+        """Gives tasks another place. A task that a node has claimed is returned first; bytes it has
         received stay on that node and are not used again. Answered by xfer-fleet.
 
         Args:
             ids: The tasks.
-            place: Which nodes may carry them out from now on.
+            place: Nodes that may run them from now on.
 
         Takes the scope own.
         """
@@ -1766,8 +1877,8 @@ class FleetMethods:
         return self._caller.ask("fleet.move", parameters, SelectionResultListed.from_wire)
 
     def drain(self, node: str) -> FleetDrainResult:
-        """Lets a node finish what it holds and take no new tasks, over restarts too. When it holds
-        none, it may be stopped. Answered by xfer-fleet.
+        """Drains a node: it finishes its tasks and claims no new ones, also after restarts. When it
+        has none, it may be stopped. Answered by xfer-fleet.
 
         Args:
             node: The node's name.
@@ -1777,7 +1888,7 @@ class FleetMethods:
         return self._caller.ask("fleet.drain", {"node": node}, FleetDrainResult.from_wire)
 
     def undrain(self, node: str) -> FleetDrainResult:
-        """Lets a drained node take tasks again. Answered by xfer-fleet.
+        """Lets a drained node claim tasks again. Answered by xfer-fleet.
 
         Args:
             node: The node's name.
@@ -1787,14 +1898,14 @@ class FleetMethods:
         return self._caller.ask("fleet.undrain", {"node": node}, FleetDrainResult.from_wire)
 
     def forget(self, node: str, *, confirm: Maybe[bool] = UNSET) -> FleetForgetResult:
-        """Removes a node that does not come back. Without confirm it only says what would become of
+        """Removes a node that does not come back. Without confirm it only returns the effects on
         its tasks: those for any node are queued again, unfinished ones for it alone fail. Its
         partial files on shared storages are removed where this node has them mounted. A live
-        node is not forgotten. Answered by xfer-fleet.
+        node is not removed. Answered by xfer-fleet.
 
         Args:
             node: The node's name.
-            confirm: Whether to do it; false only says what it would mean.
+            confirm: True to remove the node; false only returns the effects.
 
         Takes the scope operate.
         """
@@ -1805,12 +1916,12 @@ class FleetMethods:
         return self._caller.ask("fleet.forget", parameters, FleetForgetResult.from_wire)
 
     def limit(self, host: str, max_active: Optional[int]) -> Done:
-        """Bounds how many tasks of one host the nodes hold together, exactly. Answered by
-        xfer-fleet.
+        """Limits the number of one host's tasks that all nodes together may run, exactly. Answered
+        by xfer-fleet.
 
         Args:
             host: The host's name as URLs have it.
-            max_active: Most tasks at a time; null is no limit.
+            max_active: Highest number of tasks at a time; null is no limit.
 
         Takes the scope operate.
         """
@@ -1826,6 +1937,7 @@ class Methods:
 
     def __init__(self, caller: Caller) -> None:
         self.task = TaskMethods(caller)
+        self.operation = OperationMethods(caller)
         self.queue = QueueMethods(caller)
         self.batch = BatchMethods(caller)
         self.group = GroupMethods(caller)

@@ -64,7 +64,7 @@ HeaderList = Mapping[str, Union[str, Sequence[str]]]
 UploadProtocol = Literal["plain", "tus", "resumable"]
 
 
-ConflictPolicy = Literal["rename", "overwrite", "skip", "fail", "update", "verify"]
+ConflictPolicy = Literal["rename", "overwrite", "skip", "fail", "update", "verify", "continue"]
 
 
 Priority = Literal["low", "normal", "high"]
@@ -112,7 +112,7 @@ IPVersion = Literal["any", "4", "6"]
 
 
 TaskID = int
-"""Names a task; never reused."""
+"""Identifies a task; never reused."""
 
 
 Owner = int
@@ -231,14 +231,20 @@ FailureCause = Literal[
 
 
 TransferID = int
-"""Names a transfer; never reused."""
+"""Identifies a transfer; never reused."""
+
+
+FileSystemFeature = Literal["exclusive_rename", "hard_links", "unnamed_files"]
+
+
+FileSystemNames = Literal["any", "windows", "unknown"]
 
 
 BodySummaryForm = Literal["inline", "file", "parts"]
 
 
 BatchID = int
-"""Names a batch; never reused."""
+"""Identifies a batch; never reused."""
 
 
 TaskColumns = Sequence[
@@ -255,6 +261,7 @@ TaskColumns = Sequence[
     "ranges",
     "staged_file",
     "discarded",
+    "file_system",
     "url",
     "urls",
     "kind",
@@ -357,10 +364,20 @@ TaskColumns = Sequence[
 TaskListOrder = Literal["asc", "desc", "queue"]
 
 
+OperationID = int
+"""Names a background operation; never reused."""
+
+
 TaskMovePosition = Literal["top", "bottom", "before", "after"]
 
 
 TaskResultEncoding = Literal["utf-8", "base64"]
+
+
+OperationVerb = Literal["pause", "resume", "cancel", "retry", "remove", "commit"]
+
+
+OperationState = Literal["running", "completed", "failed", "cancelled"]
 
 
 QueueOrder = Literal["fifo", "lifo"]
@@ -369,12 +386,20 @@ QueueOrder = Literal["fifo", "lifo"]
 HostProtocol = Literal["http/1.1", "http/2"]
 
 
-HostReason = Literal["growing", "unneeded", "most", "refused", "no_gain", "silent"]
+HostReason = Literal[
+    "growing",
+    "unneeded",
+    "most",
+    "refused",
+    "no_gain",
+    "shared_address",
+    "silent",
+]
 
 
 BatchEntry = Any
 """A URL, or an object with a task's fields as task.add takes them, but group and client_key.
-Anything else is reported as a bad entry.
+Anything else is reported as an invalid entry.
 """
 
 
@@ -382,11 +407,11 @@ ListOrder = Literal["asc", "desc"]
 
 
 CacheEntryID = int
-"""Names an entry of the cache; never reused."""
+"""Identifies an entry of the cache; never reused."""
 
 
 FailedURLID = int
-"""Names an entry of the failed-URL list; never reused."""
+"""Identifies an entry of the failed-URL list; never reused."""
 
 
 PolicyOrigin = Literal["built_in", "configuration", "rpc"]
@@ -432,6 +457,8 @@ EventType = Literal[
     "task.superseded",
     "task.removed",
     "batch.completed",
+    "operation.progress",
+    "operation.ended",
     "queue.idle",
     "activity.changed",
     "network.changed",
@@ -468,6 +495,8 @@ EventName = Literal[
     "task.superseded",
     "task.removed",
     "batch.completed",
+    "operation.progress",
+    "operation.ended",
     "queue.idle",
     "activity.changed",
     "network.changed",
@@ -506,7 +535,7 @@ FleetNodeState = Literal["live", "silent", "down"]
 
 
 class BodyInput(TypedDict, total=False):
-    """What a request sends, in exactly one of these forms."""
+    """Content of a request, in exactly one of these forms."""
 
     form: Mapping[str, Any]
     """A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one."""
@@ -519,10 +548,10 @@ class BodyInput(TypedDict, total=False):
     """Any JSON; Content-Type is application/json unless headers has one."""
 
     raw: str
-    """Text, sent as UTF-8; headers say what it is."""
+    """Text, sent as UTF-8; its type is set in headers."""
 
     base64: str
-    """Bytes; headers say what they are."""
+    """Bytes; their type is set in headers."""
 
     file: str
     """Absolute path of a file that is streamed; it must not change before it was sent."""
@@ -548,7 +577,7 @@ class PartInput(PartInputRequired, total=False):
     """Absolute path of a file that is streamed."""
 
     filename: str
-    """The name told to the server; default is a file's own, and none for data."""
+    """File name sent to the server; default is a file's own, and none for data."""
 
     content_type: str
     """The part's media type."""
@@ -575,10 +604,10 @@ class WindowRecord(TypedDict, total=False):
 
 
 class CredentialRecord(TypedDict, total=False):
-    """Who the service claims to be; all but scheme and origins is *** when shown."""
+    """Credential; all but scheme and origins is *** when shown."""
 
     scheme: CredentialScheme
-    """How it is shown to the server; default basic."""
+    """Authentication scheme; default basic."""
 
     user: str
     """User name (basic, digest), the access key's id (sigv4), or the account to look up (netrc)."""
@@ -598,13 +627,13 @@ class CredentialRecord(TypedDict, total=False):
     """The signature's service (sigv4); default s3."""
 
     origins: Sequence[str]
-    """Whom it is sent to, scheme://host[:port] each; default is the origin of the URL, of a
-    profile's base_url.
+    """Origins to which it is sent, scheme://host[:port] each; default is the origin of the URL, or
+    of a profile's base_url.
     """
 
 
 class SecretReference(TypedDict, total=False):
-    """Where the service reads a secret at every attempt; only operators may name one."""
+    """Place from which the service reads a secret at every attempt; only operators may set one."""
 
     file: str
     """Absolute path of a file that only its owner can read; a newline at its end is dropped."""
@@ -643,16 +672,16 @@ class CookieRecord(CookieRecordRequired, total=False):
     """A cookie and the servers it is for; its value is *** when shown."""
 
     include_subdomains: bool
-    """Whether hosts below it get it, too; default false."""
+    """True if its subdomains get it, too; default false."""
 
     path: str
     """The path that it is for, with all below; default /."""
 
     secure: bool
-    """Whether it is sent over https only; default false."""
+    """True if it is sent over https only; default false."""
 
     expires: int
-    """When it ends, in seconds since 1970; 0, the default, is never."""
+    """Expiry in seconds since 1970; 0, the default, is never."""
 
 
 class ProxyRecordFormRequired(TypedDict):
@@ -675,7 +704,7 @@ class ProxyRecordForm(ProxyRecordFormRequired, total=False):
 
 
 class CacheKeyRecord(TypedDict, total=False):
-    """What of URLs does not count in the cache; those that are alike otherwise are one."""
+    """Parts of URLs that the cache ignores; URLs that differ only in them are the same."""
 
     ignore_query: bool
     """Leave the whole query out."""
@@ -686,57 +715,57 @@ class CacheKeyRecord(TypedDict, total=False):
     """
 
     host: str
-    """A name that stands for scheme, host and port: mirrors of the same files are one."""
+    """A name in place of scheme, host and port, so that mirrors of the same files are the same."""
 
 
 class TaskOptions(TypedDict, total=False):
-    """What to transfer, where to, and how. Without url and urls."""
+    """A new task: its request, its destination and its options. Without url and urls."""
 
     kind: TaskKind
-    """download: the response goes to a file. data: it is kept for task.result. upload: as data, and
-    source, body or parts are sent. Default download.
+    """download: the response is written to a file. data: it is stored for task.result. upload: like
+    data, and source, body or parts are sent. Default download.
     """
 
     method: str
     """Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE.
-    Default GET; POST where something is sent, PUT for a plain upload of a file.
+    Default GET; POST if there is a content, PUT for a plain upload of a file.
     """
 
     headers: HeaderChanges
     """Header fields to send; those that framing and resuming depend on (Range, Content-Length, …)
-    are refused. null leaves out one of the profile's.
+    are refused. null removes one of the profile's.
     """
 
     params: Mapping[str, Any]
-    """Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys
-    are sorted; members are key[member], elements key[], null is a bare key.
+    """Parameters: for GET, HEAD and DELETE in the query, else as a form, or as the first parts.
+    Keys are sorted; members are key[member], elements key[], null is a bare key.
     """
 
     body: BodyInput
-    """What the request sends."""
+    """Content of the request."""
 
     parts: Sequence[PartInput]
     """A multipart form in place of body."""
 
     source: str
-    """Of an upload: absolute path of the file; it must not change before it was sent."""
+    """For an upload: absolute path of the file; it must not change until it is sent."""
 
     upload: UploadProtocol
-    """What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable
-    (IETF draft); default plain.
+    """Protocol of the upload: plain (a retry starts over), tus (1.0) or resumable (IETF draft);
+    default plain.
     """
 
     spool: bool
     """Copy the files that are sent first, so that they may change afterwards; default false."""
 
     chunk_size: int
-    """With upload tus: the most bytes of one request, for proxies that bound contents; default
+    """With upload tus: largest request in bytes, for proxies that limit contents; default
     upload.chunk_size.
     """
 
     creation_with_upload: bool
-    """With upload tus: the request that creates the upload brings the first bytes (up to 1 MiB),
-    which saves a request for small files; default false.
+    """With upload tus: true to send the first bytes (up to 1 MiB) in the request that creates the
+    upload, which saves a request for small files; default false.
     """
 
     upload_parts: int
@@ -745,16 +774,17 @@ class TaskOptions(TypedDict, total=False):
     """
 
     output: str
-    """The file's name, or a path: relative to dir, or absolute. Without it the server or the URL
-    names the file.
+    """The file's name, or a path: relative to dir, or absolute. By default the name comes from the
+    server or the URL.
     """
 
     dir: str
     """Absolute path of the directory to put the file in; default is the daemon's."""
 
     on_conflict: ConflictPolicy
-    """If the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if
-    newer), or verify (fetch unless the file has the checksum); default rename.
+    """Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only
+    if newer), verify (fetch unless the file has the checksum), or continue (fetch the rest of
+    what another program left); default rename.
     """
 
     mode: str
@@ -778,10 +808,10 @@ class TaskOptions(TypedDict, total=False):
     """Strict order of starting; default normal."""
 
     group: str
-    """A group of yours to hold back, limit and select tasks by."""
+    """A group of yours, with which tasks can be paused, limited and selected."""
 
     label: str
-    """A text for people and a name to select tasks by."""
+    """A text for people, by which tasks can be selected, too."""
 
     client_key: str
     """Makes the add safe to repeat: the same key with the same request returns the task that
@@ -789,38 +819,36 @@ class TaskOptions(TypedDict, total=False):
     """
 
     owner: str
-    """For whom it is added, with that user's rights: a user's name, or a decimal uid; default is
-    the caller. All tasks of a call have the same.
+    """The user for whom it is added, with that user's rights: a name or a decimal uid; default is
+    the caller. All tasks of a call have the same owner.
     """
 
     slot: str
-    """A place of yours that one task at a time is in: the task that is in it is cancelled
-    (task.superseded).
-    """
+    """Slot name. Adding a task to a slot cancels the task that occupies it (task.superseded)."""
 
     finalize: FinalizeMode
-    """Of a download: auto publishes the file once it is whole and right, manual keeps it staged
-    until task.commit; default auto.
+    """For a download: auto publishes the file once it is complete and verified, manual keeps it
+    staged until task.commit; default auto.
     """
 
     post_process: str
-    """Of a download: the operator's hook that works on the file before it is staged or published.
+    """For a download: the operator's hook that processes the file before it is staged or published.
     """
 
     on_complete: str
-    """The operator's hook that is told once the task has completed."""
+    """The operator's hook that runs when the task has completed."""
 
     on_error: str
-    """The operator's hook that is told once the task has failed."""
+    """The operator's hook that runs when the task has failed."""
 
     on_end: Sequence[str]
-    """The operator's webhooks that get the event of the task's end, beside those that get such
-    events anyway.
+    """Further webhooks of the operator that get the event of the task's end, besides those that get
+    such events anyway.
     """
 
     coalesce: bool
-    """Whether it may share one request with tasks that ask for the same; each gets its own copy.
-    Default true.
+    """True to share one request with tasks that request the same; each gets its own copy. Default
+    true.
     """
 
     paused: bool
@@ -833,32 +861,32 @@ class TaskOptions(TypedDict, total=False):
     """
 
     not_before: Time
-    """It does not start before."""
+    """Earliest time of its start."""
 
     window: WindowRecord
-    """It runs within these times only; outside them it stops and waits."""
+    """Times at which it may run; outside them it stops and waits."""
 
     deadline: Time
-    """It fails then with deadline_exceeded unless it has ended or is staged."""
+    """Time at which it fails with deadline_exceeded unless it has ended or is staged."""
 
     lease: str
-    """It runs, and its file is published, only while the lease of this name is in force: see
+    """Name of a lease: the task runs, and its file is published, only while it is in force; see
     lease.renew.
     """
 
     max_retries: int
-    """Tries after the first; default unlimited within retry_for."""
+    """Attempts after the first; default unlimited within retry_for."""
 
     retry_for: int
-    """Seconds without progress for which it is tried again; pauses and other waits do not count."""
+    """Seconds without progress for which it is retried; pauses and other waits do not count."""
 
     retry_non_idempotent: bool
-    """Whether a POST or PATCH that failed after it was sent is sent again, though the server may
-    have acted on it; default false.
+    """True to repeat a POST or PATCH that failed after it was sent, although the server may have
+    acted on it; default false.
     """
 
     retry_failed: bool
-    """Whether it is tried although its URL failed for good a while ago; else it fails at once with
+    """True to try it although its URL failed permanently a while ago; else it fails at once with
     blocked_url. Default false.
     """
 
@@ -869,27 +897,26 @@ class TaskOptions(TypedDict, total=False):
     """Bytes per second it may send; 0, the default, is unlimited."""
 
     segments: Union[int, Literal["auto"]]
-    """Of a download: how many parts of it are fetched at the same time, each over a connection of
-    its own, where the server can; auto measures what helps. Default is download.segments.
+    """For a download: number of parts that are fetched at the same time, each over a connection of
+    its own, if the server supports it; auto measures what helps. Default is download.segments.
     """
 
     range: str
-    """Of a download with GET: the part of the source that is fetched. A checksum is the part's. A
-    server that sends only the whole fails the task. Not with a cache.
+    """For a download with GET: the part of the source to fetch. A checksum is that of the part. If
+    the server sends only the whole, the task fails. Not with a cache.
     """
 
     max_size: int
-    """Of a download: its greatest length in bytes. One that is, or becomes, larger fails with
-    too_large, and its bytes are deleted. Default is unlimited.
+    """For a download: its greatest length in bytes. A larger one fails with too_large, and its
+    bytes are deleted. Default is unlimited.
     """
 
     resume: ResumeMode
-    """Whether kept bytes may be continued without a validator (unsafe); default auto: they are not.
-    """
+    """Continuation of kept bytes without a validator: unsafe allows it; default auto does not."""
 
     profile: str
-    """Whose defaults hold for what is not said here; of the fields that follow, null unsets the
-    profile's.
+    """Profile that supplies fields left unset here; null in one of the following fields unsets the
+    profile's value.
     """
 
     redirect: Optional[RedirectPolicy]
@@ -903,10 +930,10 @@ class TaskOptions(TypedDict, total=False):
     """
 
     max_redirects: Optional[int]
-    """Most redirects in a row; default 20."""
+    """Highest number of successive redirects; default 20."""
 
     allow_downgrade: Optional[bool]
-    """Whether a redirect may lead from https to http; default false."""
+    """True to allow redirects from https to http; default false."""
 
     http_version: Optional[HTTPVersion]
     """The protocol to use; default auto."""
@@ -915,14 +942,16 @@ class TaskOptions(TypedDict, total=False):
     """Seconds for name resolution, TCP and TLS; 0 is none; default 30."""
 
     idle_timeout: Optional[float]
-    """Seconds without a byte that end a try; 0 is none; default 15 for data, 60 for files."""
+    """Seconds without a byte after which an attempt ends; 0 is none; default 15 for data, 60 for
+    files.
+    """
 
     total_timeout: Optional[float]
-    """Seconds that one try may take; 0, the default, is none."""
+    """Seconds that one attempt may take; 0, the default, is none."""
 
     min_recv_rate: Optional[int]
     """Bytes per second that each connection has to receive, measured over min_recv_time; a slower
-    one ends the try; 0 is none; default download.min_recv_rate.
+    one ends the attempt; 0 is none; default download.min_recv_rate.
     """
 
     min_recv_time: Optional[float]
@@ -931,30 +960,32 @@ class TaskOptions(TypedDict, total=False):
     """
 
     accept_status: Optional[str]
-    """Status codes that count as success: ranges and codes between commas; default 200-299."""
+    """Status codes of success: ranges and codes, separated by commas; default 200-299."""
 
     accept_types: Optional[Sequence[str]]
-    """Media types or ranges (image/*) that count as success, or the presets json, xml, plist,
-    image; default all.
+    """Accepted media types or ranges (image/*), or the presets json, xml, plist, image; default
+    all.
     """
 
     reject_html: Optional[bool]
-    """Whether an answer with a web page (text/html) is a failure; default false."""
+    """True to treat an answer with a web page (text/html) as a failure; default false."""
 
     announced_digests: Optional[AnnouncedDigests]
-    """Whether digests that the server announces are verified; default verify."""
+    """Treatment of digests that the server announces: verify or ignore; default verify."""
 
     parse: Sequence[ResponseParser]
-    """Of data and uploads: what task.result makes of the response; the first that succeeds."""
+    """For data and uploads: parsers of the response for task.result; the first that succeeds is
+    used.
+    """
 
     strip_nulls: bool
-    """Leave null members of objects out of what parse made; default false."""
+    """Remove null members of objects from the parsed response; default false."""
 
     credential: Optional[CredentialRecord]
-    """Who the service claims to be; sent to its origins only."""
+    """Credential; sent only to its origins."""
 
     client_cert: Optional[ClientCertificateRecord]
-    """Shown to servers of the URL's origin that ask for one; operators only."""
+    """Client certificate for servers of the URL's origin that request one; operators only."""
 
     cookies: Optional[bool]
     """True to send and keep the profile's cookies; default: the profile's. False also ignores those
@@ -962,49 +993,47 @@ class TaskOptions(TypedDict, total=False):
     """
 
     cookie_list: Sequence[CookieRecord]
-    """Cookies of its own, sent to the servers they are for, in place of a profile's. What servers
-    set holds for the attempt.
+    """Cookies of its own in place of a profile's, each sent to the servers to which it applies.
+    Cookies that servers set apply to the attempt only.
     """
 
     proxy: Optional[Union[str, ProxyRecordForm]]
     """The proxy to go through."""
 
     cache_policy: Optional[CachePolicy]
-    """Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached
-    (however stale), revalidate (told of at once, the server is always asked), reload and
-    reload_all (never); default reload.
+    """Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (however
+    stale), revalidate (reported at once, and always validated), reload and reload_all (never);
+    default reload.
     """
 
     store: Optional[bool]
-    """Whether the response is kept; default is what cache_policy implies."""
+    """True to cache the response; the default depends on cache_policy."""
 
     cache_key: Optional[CacheKey]
-    """What stands for the URL in the cache: a text, or what of it does not count."""
+    """Key of the URL in the cache: a text, or the parts of the URL to ignore."""
 
     allow_metered: Optional[bool]
-    """Whether it may go over links that cost money (network.metered_interfaces); if not, it waits
-    for another. Default true.
+    """True if it may use links that cost money (network.metered_interfaces); if false, it waits for
+    another. Default true.
     """
 
     ip_version: Optional[IPVersion]
-    """Which addresses to connect to; default any."""
+    """Addresses to connect to: any, IPv4 or IPv6; default any."""
 
     interface: Optional[str]
     """The network interface or local address to connect from."""
 
     ca_file: str
     """Absolute path of a PEM file: the certificate authorities that are trusted in place of the
-    daemon's; the trust policies hold all the same. Operators, and the file's owner.
+    daemon's; the trust policies still apply. For operators, and the file's owner.
     """
 
     resolve: Optional[Sequence[str]]
-    """Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any
-    host.
-    """
+    """Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]; * is any host."""
 
     connect_to: Optional[Sequence[str]]
-    """What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT, each of which
-    may be empty; the URL's name stays the one that TLS and pins are about.
+    """Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT, each part may
+    be empty; TLS and pins still check the URL's name.
     """
 
     unix_socket: str
@@ -1013,11 +1042,11 @@ class TaskOptions(TypedDict, total=False):
     """
 
     progress_interval: float
-    """Least seconds between two task.progress; default 0.5."""
+    """Shortest time between two task.progress in seconds; default 0.5."""
 
     policy: str
-    """A trust policy that has to accept, besides the host's own, every server it matches; it has to
-    match the URL's.
+    """A trust policy that must accept every matching server, besides the host's own; it has to
+    match the URL's host.
     """
 
     meta: Any
@@ -1025,15 +1054,15 @@ class TaskOptions(TypedDict, total=False):
 
 
 class NewTask(TaskOptions, total=False):
-    """What to transfer, where to, and how."""
+    """A new task: its request, its destination and its options."""
 
     url: str
-    """What to ask for: an absolute http or https URL, or one relative to the profile's base_url."""
+    """URL to request: an absolute http or https URL, or one relative to the profile's base_url."""
 
     urls: Sequence[str]
-    """With GET, of a download or data task, in place of url: mirrors of the same bytes, in order of
-    preference. What is bound to an origin (credential, client_cert, secret header fields) is the
-    first one's.
+    """In place of url, for downloads and data tasks with GET: mirrors of the same bytes, in order
+    of preference. Fields that are bound to an origin (credential, client_cert, secret header
+    fields) apply to the first one.
     """
 
 
@@ -1048,7 +1077,7 @@ class TaskAddOne:
     """True when client_key found a task with the same request."""
 
     seq: Optional[int] = None
-    """The events of what was added come after this number: events.subscribe with this since misses
+    """The events of the added tasks have greater numbers: events.subscribe with this since misses
     none.
     """
 
@@ -1064,60 +1093,65 @@ class TaskAddOne:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """A task: what was asked for and what became of it."""
+    """A task: its request and its result."""
 
     id: TaskID
-    """Names the task; never reused."""
+    """Identifies the task; never reused."""
 
     owner: Optional[Owner] = None
     """The uid of the process that added it."""
 
     state: Optional[TaskState] = None
-    """Where it stands."""
+    """State of the task."""
 
     phase: Optional[TaskPhase] = None
-    """What a running task is doing."""
+    """Present step of a running task."""
 
     wait: Optional[WaitRecord] = None
-    """Why a waiting or queued task cannot start now."""
+    """Reason why a waiting or queued task cannot start now."""
 
     error: Optional[FailureRecord] = None
-    """Why it failed; of a task waiting for a retry: why its last try failed."""
+    """Error with which it failed, or the error of the last attempt if it waits for a retry."""
 
     progress: Optional[ProgressRecord] = None
-    """How far it is."""
+    """Progress of the task."""
 
     resumable: Optional[bool] = None
-    """Whether what is held can be continued after a break, as far as is known."""
+    """True if the received bytes can be continued after an interruption, as far as is known."""
 
     transfer: Optional[TransferID] = None
-    """What fetches its bytes, once it has started; tasks with the same one share a request.
-    task.get gives it, listings only when asked.
+    """The transfer that fetches its bytes, once it has started; tasks with the same transfer share
+    a request. task.get returns it, listings only if it is in fields.
     """
 
     ranges: Optional[List[SegmentRecord]] = None
-    """Of a download in segments what is kept of each, ascending; what lies between them is missing.
-    Only when asked for by task.get.
+    """For a download in segments: the kept bytes of each, ascending; the bytes between them are
+    missing. Only in task.get, if it is in fields.
     """
 
     staged_file: Optional[StagedFileRecord] = None
-    """Of a staged task the file that waits for its name. Only when asked for by task.get."""
+    """For a staged task: the file that waits for its name. Only in task.get, if it is in fields."""
 
     discarded: Optional[DiscardRecord] = None
     """The last time that received bytes of this download were discarded, as long as the event is
-    kept. task.get gives it, listings only when asked.
+    stored. task.get returns it, listings only if it is in fields.
+    """
+
+    file_system: Optional[FileSystemRecord] = None
+    """File system of its directory, if the daemon has used it. task.get returns it, listings only
+    if it is in fields.
     """
 
     url: Optional[str] = None
-    """What is fetched, the first of urls; secrets in it are ***."""
+    """The requested URL, the first of urls; secrets in it are ***."""
 
     urls: Optional[List[str]] = None
-    """Mirrors of the same bytes in order of preference, if there are any; final_url tells which one
-    was asked last.
+    """Mirrors of the same bytes in order of preference, if there are any; final_url is the one that
+    was used last.
     """
 
     kind: Optional[TaskKind] = None
-    """What is done with the bytes."""
+    """Kind of the task."""
 
     method: Optional[str] = None
     """The request's method."""
@@ -1126,40 +1160,40 @@ class TaskRecord:
     """Header fields the client and the profile set; secrets in them are ***."""
 
     body: Optional[BodyRecord] = None
-    """What is sent."""
+    """Content of the request."""
 
     source: Optional[str] = None
     """The file that is uploaded."""
 
     upload: Optional[UploadProtocol] = None
-    """What is spoken about an upload's offset."""
+    """Protocol of the upload."""
 
     spool: Optional[bool] = None
-    """Whether the files that are sent are copied first."""
+    """True if the files that are sent are copied first."""
 
     chunk_size: Optional[int] = None
-    """The most bytes of one request of an upload; absent is upload.chunk_size."""
+    """Largest request of the upload in bytes; absent is upload.chunk_size."""
 
     creation_with_upload: Optional[bool] = None
-    """True when the request that creates an upload brings its first bytes."""
+    """True if the request that creates an upload contains its first bytes."""
 
     upload_parts: Optional[int] = None
-    """The parts in which an upload is sent at the same time; absent is one."""
+    """Number of parts of an upload that are sent at the same time; absent is one."""
 
     output: Optional[str] = None
-    """The file's name that was asked for."""
+    """The requested name of the file."""
 
     dir: Optional[str] = None
     """Absolute path of the directory the file goes to."""
 
     on_conflict: Optional[ConflictPolicy] = None
-    """What happens if the name is taken."""
+    """Action if the name is taken."""
 
     mode: Optional[str] = None
     """Permission bits of the file, octal text."""
 
     remote_time: Optional[bool] = None
-    """Whether the file takes the server's Last-Modified time."""
+    """True if the file gets the server's Last-Modified time."""
 
     allow_hidden: Optional[bool] = None
     """True if the path may have a hidden component directly beneath a home directory."""
@@ -1180,25 +1214,25 @@ class TaskRecord:
     """A text for people."""
 
     client_key: Optional[str] = None
-    """What makes adding it safe to repeat."""
+    """Key that makes the add safe to repeat."""
 
     slot: Optional[str] = None
-    """The slot it was added to; it is in it until it ends."""
+    """The slot to which it was added; it occupies the slot until it ends."""
 
     finalize: Optional[FinalizeMode] = None
-    """Who gives the file its name: manual waits for task.commit."""
+    """Publishing of the file: auto, or manual, which waits for task.commit."""
 
     post_process: Optional[str] = None
-    """The hook that works on the file before it is staged or published."""
+    """The hook that processes the file before it is staged or published."""
 
     on_complete: Optional[str] = None
-    """The hook that is told once it has completed."""
+    """The hook that runs when it has completed."""
 
     on_error: Optional[str] = None
-    """The hook that is told once it has failed."""
+    """The hook that runs when it has failed."""
 
     on_end: Optional[List[str]] = None
-    """The webhooks that get the event of its end, beside those that get such events anyway."""
+    """Further webhooks that get the event of its end, besides those that get such events anyway."""
 
     coalesce: Optional[bool] = None
     """False when it shares its request with no other task."""
@@ -1207,25 +1241,25 @@ class TaskRecord:
     """Tasks that have to complete before it starts."""
 
     not_before: Optional[datetime] = None
-    """It does not start before."""
+    """Earliest time of its start."""
 
     window: Optional[WindowRecord] = None
-    """It runs within these times only."""
+    """Times at which it may run."""
 
     deadline: Optional[datetime] = None
-    """It fails then unless it has ended or is staged."""
+    """Time at which it fails unless it has ended or is staged."""
 
     lease: Optional[str] = None
     """The lease that has to be in force while it runs."""
 
     max_retries: Optional[int] = None
-    """Tries after the first; absent is unlimited within retry_for."""
+    """Attempts after the first; absent is unlimited within retry_for."""
 
     retry_for: Optional[int] = None
-    """Seconds without progress for which it is tried again; pauses and other waits do not count."""
+    """Seconds without progress for which it is retried; pauses and other waits do not count."""
 
     retry_non_idempotent: Optional[bool] = None
-    """Whether a request that is not idempotent is sent again after a failure."""
+    """True if a request that is not idempotent is repeated after a failure."""
 
     max_recv_rate: Optional[int] = None
     """Bytes per second it may receive; 0 is unlimited."""
@@ -1234,7 +1268,7 @@ class TaskRecord:
     """Bytes per second it may send; 0 is unlimited."""
 
     segments: Optional[Union[int, Literal["auto"]]] = None
-    """How many parts are fetched at the same time; absent is the service's default."""
+    """Number of parts that are fetched at the same time; absent is the service's default."""
 
     range: Optional[str] = None
     """The part of the source that is fetched; absent is all of it."""
@@ -1243,22 +1277,22 @@ class TaskRecord:
     """The greatest length in bytes; absent is unlimited."""
 
     resume: Optional[ResumeMode] = None
-    """Whether kept bytes may be continued without a validator."""
+    """Continuation of kept bytes without a validator."""
 
     profile: Optional[str] = None
-    """Whose defaults it took over."""
+    """Profile whose defaults it got."""
 
     redirect: Optional[RedirectPolicy] = None
-    """Whether redirects are followed."""
+    """Treatment of redirects: follow or deny."""
 
     path_as_is: Optional[bool] = None
-    """True when . and .. in the paths of its URLs are sent as they are."""
+    """True if . and .. in the paths of its URLs are sent unchanged."""
 
     max_redirects: Optional[int] = None
-    """Most redirects in a row; absent is 20."""
+    """Highest number of successive redirects; absent is 20."""
 
     allow_downgrade: Optional[bool] = None
-    """Whether a redirect may lead from https to http."""
+    """True if redirects from https to http are allowed."""
 
     http_version: Optional[HTTPVersion] = None
     """The protocol to use."""
@@ -1267,10 +1301,10 @@ class TaskRecord:
     """Seconds for name resolution, TCP and TLS; 0 is none."""
 
     idle_timeout: Optional[float] = None
-    """Seconds without a byte that end a try; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is none."""
 
     total_timeout: Optional[float] = None
-    """Seconds that one try may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is none."""
 
     min_recv_rate: Optional[int] = None
     """Bytes per second that each connection has to receive; absent is download.min_recv_rate."""
@@ -1279,25 +1313,25 @@ class TaskRecord:
     """Seconds over which min_recv_rate is measured; absent is download.min_recv_time."""
 
     accept_status: Optional[str] = None
-    """Status codes that count as success."""
+    """Status codes of success."""
 
     accept_types: Optional[List[str]] = None
-    """Media types and ranges that count as success; absent accepts all."""
+    """Accepted media types and ranges; absent accepts all."""
 
     reject_html: Optional[bool] = None
-    """True when an answer with a web page is a failure."""
+    """True if an answer with a web page is a failure."""
 
     announced_digests: Optional[AnnouncedDigests] = None
-    """Whether digests that the server announces are verified; absent is verify."""
+    """Treatment of digests that the server announces; absent is verify."""
 
     parse: Optional[List[ResponseParser]] = None
-    """What task.result makes of the response."""
+    """Parsers of the response for task.result."""
 
     strip_nulls: Optional[bool] = None
-    """Whether null members are left out of that."""
+    """True if null members are removed from the parsed response."""
 
     credential: Optional[CredentialRecord] = None
-    """Set when there is one; its values are ***."""
+    """Credential, if there is one; its values are ***."""
 
     client_cert: Optional[ClientCertificateRecord] = None
     """The task's own client certificate."""
@@ -1312,19 +1346,19 @@ class TaskRecord:
     """The proxy it goes through; secrets are ***."""
 
     cache_policy: Optional[CachePolicy] = None
-    """Whether a kept response is used; absent is reload."""
+    """Use of a cached response; absent is reload."""
 
     store: Optional[bool] = None
-    """True when the response is kept."""
+    """True if the response is cached."""
 
     cache_key: Optional[CacheKey] = None
-    """What stands for the URL in the cache."""
+    """Key of the URL in the cache."""
 
     allow_metered: Optional[bool] = None
-    """Whether it may go over links that cost money."""
+    """True if it may use links that cost money."""
 
     ip_version: Optional[IPVersion] = None
-    """Which addresses it connects to; absent is any."""
+    """Addresses to which it connects; absent is any."""
 
     interface: Optional[str] = None
     """The network interface or local address it connects from."""
@@ -1333,16 +1367,16 @@ class TaskRecord:
     """The PEM file of the certificate authorities that are trusted in place of the daemon's."""
 
     resolve: Optional[List[str]] = None
-    """Addresses it uses in place of what the resolver says."""
+    """Addresses that it uses in place of the resolver's."""
 
     connect_to: Optional[List[str]] = None
-    """What it connects to in place of hosts and ports."""
+    """Targets to which it connects in place of hosts and ports."""
 
     unix_socket: Optional[str] = None
     """The Unix socket through which the URL's host is reached."""
 
     progress_interval: Optional[float] = None
-    """Least seconds between two task.progress."""
+    """Shortest time between two task.progress in seconds."""
 
     policy: Optional[str] = None
     """A trust policy that has to accept besides the host's own."""
@@ -1351,30 +1385,30 @@ class TaskRecord:
     """The client's own JSON."""
 
     final_url: Optional[str] = None
-    """Where the bytes came from after redirects; secrets in it are ***."""
+    """URL from which the bytes came after redirects; secrets in it are ***."""
 
     final_path: Optional[str] = None
     """Absolute path of the published file."""
 
     http_status: Optional[int] = None
-    """The last final response's status."""
+    """Status of the last final response."""
 
     response_headers: Optional[HeaderList] = None
-    """The last final response's header fields; only when asked for by task.get."""
+    """Header fields of the last final response. Only in task.get, if it is in fields."""
 
     etag: Optional[str] = None
     """The source's entity tag."""
 
     content_encoding: Optional[str] = None
-    """The coding the bytes were kept in, if not identity."""
+    """Content coding of the stored bytes, if not identity."""
 
     last_attempt: Optional[AttemptRecord] = None
-    """How its last attempt went: address, protocol, times. task.get gives it, listings only when
-    asked.
+    """Address, protocol and times of its last attempt. task.get returns it, listings only if it is
+    in fields.
     """
 
     attempts: Optional[int] = None
-    """Tries so far that count against max_retries."""
+    """Attempts so far that count against max_retries."""
 
     skipped: Optional[bool] = None
     """True when on_conflict skip, or verify, found the name taken."""
@@ -1383,18 +1417,18 @@ class TaskRecord:
     """True when on_conflict update found the file current."""
 
     warning: Optional[str] = None
-    """What is odd about a completed download, in English: a web page came under a name that no page
-    has.
+    """Warning about a completed download, in English: the file is a web page, but its name is not a
+    page's.
     """
 
     created_at: Optional[datetime] = None
-    """When it was added."""
+    """Time of the add."""
 
     started_at: Optional[datetime] = None
-    """When its first try began."""
+    """Start of its first attempt."""
 
     finished_at: Optional[datetime] = None
-    """When its last run ended."""
+    """End of its last run."""
 
     abridged: Optional[bool] = None
     """True in a list if the task is longer than 3 MiB: only short fields are given; task.get with
@@ -1417,6 +1451,7 @@ class TaskRecord:
             ranges=optional(listed(SegmentRecord.from_wire), wire.get("ranges")),
             staged_file=optional(StagedFileRecord.from_wire, wire.get("staged_file")),
             discarded=optional(DiscardRecord.from_wire, wire.get("discarded")),
+            file_system=optional(FileSystemRecord.from_wire, wire.get("file_system")),
             url=wire.get("url"),
             urls=wire.get("urls"),
             kind=wire.get("kind"),
@@ -1517,21 +1552,21 @@ class TaskRecord:
 
 @dataclass(frozen=True)
 class WaitRecord:
-    """Why a waiting task cannot start now; of a queued one, that its host is not asked for a while;
-    of a queued or running one, that the database cannot be written.
+    """Reason why a waiting task cannot start now. For a queued task: its host's cooldown. For a
+    queued or running task: the database cannot be written.
     """
 
     reason: WaitReason
-    """What it waits for."""
+    """Reason of the wait."""
 
     until: Optional[datetime] = None
-    """When it goes on by itself, if that is known."""
+    """Time at which it continues by itself, if that is known."""
 
     detail: Optional[str] = None
-    """In a fleet: why every node that could take it has declined it, in English."""
+    """In a fleet: the reason why every node that could claim it has declined it, in English."""
 
     url: Optional[str] = None
-    """Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is
+    """For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is
     another user's.
     """
 
@@ -1552,16 +1587,16 @@ class WaitRecord:
 
 @dataclass(frozen=True)
 class FailureRecord:
-    """Why a task failed, or why its last try did."""
+    """Reason why a task, or its last attempt, failed."""
 
     reason: FailureReason
-    """One of a closed list."""
+    """Reason of the failure, from a closed list."""
 
     message: str
-    """A sentence a person can act on; holds no secrets."""
+    """A sentence that helps a person to act; without secrets."""
 
     is_retriable: bool
-    """Whether another try may succeed."""
+    """True if another attempt may succeed."""
 
     http_status: Optional[int] = None
     """The status that was answered."""
@@ -1573,10 +1608,10 @@ class FailureRecord:
     """The host that was talked to."""
 
     attempts: Optional[int] = None
-    """Tries so far that count against max_retries."""
+    """Attempts so far that count against max_retries."""
 
     cause: Optional[FailureCause] = None
-    """What exactly is wrong, where the reason has several causes. One of a closed list."""
+    """Exact cause, if the reason has several causes. One of a closed list."""
 
     proxy: Optional[str] = None
     """The proxy that failed, refused, or may have given the answer."""
@@ -1599,10 +1634,10 @@ class FailureRecord:
 
 @dataclass(frozen=True)
 class ProgressRecord:
-    """How far a task is."""
+    """Progress of a task."""
 
     received: int
-    """Bytes held so far, those kept from earlier tries included."""
+    """Bytes received so far, including those kept from earlier attempts."""
 
     sent: int
     """Bytes sent."""
@@ -1656,7 +1691,7 @@ class StagedFileRecord:
     """The whole, verified file of a staged task."""
 
     path: str
-    """Absolute path of the file as it is now."""
+    """Present absolute path of the file."""
 
     name: str
     """The name it gets, unless on_conflict chooses another one."""
@@ -1668,7 +1703,7 @@ class StagedFileRecord:
     """Its length in bytes."""
 
     modified_at: str
-    """When it was written last, in nanoseconds since 1970, in decimal digits."""
+    """Time of its last change, in nanoseconds since 1970, in decimal digits."""
 
     checksum: Optional[str] = None
     """Its digest, if one was computed."""
@@ -1688,16 +1723,16 @@ class StagedFileRecord:
 
 @dataclass(frozen=True)
 class DiscardRecord:
-    """When and why received bytes of a download were discarded."""
+    """Time and reason of discarding received bytes of a download."""
 
     at: datetime
-    """When."""
+    """Time of discarding."""
 
     bytes: int
-    """How many bytes."""
+    """Number of discarded bytes."""
 
     reason: str
-    """Why they could not be used."""
+    """Reason why they could not be used."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DiscardRecord:
@@ -1710,11 +1745,64 @@ class DiscardRecord:
 
 
 @dataclass(frozen=True)
+class FileSystemRecord:
+    """A file system, as far as xferd has found out what it can do."""
+
+    type: str
+    """Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."""
+
+    local: bool
+    """True if its files lie on this machine's own disks or in its memory."""
+
+    stable_inodes: bool
+    """True if a file keeps its number when it is renamed. Elsewhere length, time and digest
+    identify it.
+    """
+
+    journal: bool
+    """True if names and files reach the disk together; false if that is unknown."""
+
+    missing: List[FileSystemFeature]
+    """What it was found to lack. What was never tried is not in it."""
+
+    names: FileSystemNames
+    """The names that it can hold."""
+
+    longest_name: int
+    """The length of its longest name in bytes."""
+
+    time_step: int
+    """The step of modification times in nanoseconds."""
+
+    mount_point: Optional[str] = None
+    """The directory where it is mounted, if that is known."""
+
+    largest_file: Optional[int] = None
+    """The length of its largest file in bytes, if that is known."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FileSystemRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            type=wire["type"],
+            local=wire["local"],
+            stable_inodes=wire["stable_inodes"],
+            journal=wire["journal"],
+            missing=wire["missing"],
+            names=wire["names"],
+            longest_name=wire["longest_name"],
+            time_step=wire["time_step"],
+            mount_point=wire.get("mount_point"),
+            largest_file=wire.get("largest_file"),
+        )
+
+
+@dataclass(frozen=True)
 class BodyRecord:
-    """What is sent, without the bytes themselves."""
+    """Description of the content, without the bytes themselves."""
 
     form: BodySummaryForm
-    """Whether it is kept with the task, a file, or a form's parts."""
+    """Kind of the content: stored with the task, a file, or a form's parts."""
 
     length: Optional[int] = None
     """Bytes; absent for parts."""
@@ -1734,10 +1822,10 @@ class BodyRecord:
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """How the last request of an attempt went."""
+    """Connection and times of an attempt's last request."""
 
     began_at: datetime
-    """When the attempt began."""
+    """Begin of the attempt."""
 
     address: Optional[str] = None
     """Address of the connection: the server's, or the proxy's."""
@@ -1752,19 +1840,19 @@ class AttemptRecord:
     """True if the connection had been made for an earlier request."""
 
     name_lookup: Optional[float] = None
-    """When the name was resolved, in seconds from the request's beginning."""
+    """Seconds from the request's beginning until the name was resolved."""
 
     connect: Optional[float] = None
-    """When the connection was made, likewise."""
+    """Seconds until the connection was made."""
 
     tls: Optional[float] = None
-    """When the TLS handshake was done, likewise."""
+    """Seconds until the end of the TLS handshake."""
 
     first_byte: Optional[float] = None
-    """When the first byte of the response came, likewise."""
+    """Seconds until the response's first byte arrived."""
 
     total: Optional[float] = None
-    """When the request ended, likewise; of a running one, when its response began."""
+    """Seconds until the end of the request; for a running one, until its response began."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> AttemptRecord:
@@ -1794,7 +1882,7 @@ class TaskAddMany:
     """Indices of those that a client_key found."""
 
     seq: Optional[int] = None
-    """The events of what was added come after this number: events.subscribe with this since misses
+    """The events of the added tasks have greater numbers: events.subscribe with this since misses
     none.
     """
 
@@ -1824,8 +1912,7 @@ class TaskGetResult:
 
 
 class TaskFilter(TypedDict, total=False):
-    """Which tasks are meant: fields are ANDed, the values of one field ORed; {"all": true} is all.
-    """
+    """Filter for tasks: fields are ANDed, the values of one field ORed; {"all": true} is all."""
 
     state: Union[TaskState, Sequence[TaskState]]
     """States."""
@@ -1876,7 +1963,7 @@ class TaskFilter(TypedDict, total=False):
     """Last run ended before this time."""
 
     all: bool
-    """True: everything the caller may touch; then no other field."""
+    """True to select every task the caller may access; then no other field is allowed."""
 
 
 @dataclass(frozen=True)
@@ -1887,7 +1974,7 @@ class TaskListResult:
     """The tasks."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     unreadable: Optional[List[TaskID]] = None
     """Tasks of this page that are left out because their rows are damaged; xferd --recover mends
@@ -1912,7 +1999,7 @@ class TaskWaitResult:
     """The tasks, in the order of ids; as many as 1 MiB takes."""
 
     timed_out: bool
-    """Whether the timeout ended the waiting."""
+    """True if the timeout ended the waiting."""
 
     open: Optional[List[TaskID]] = None
     """Tasks that have not ended, after a timeout or with any; 10,000 at most."""
@@ -1942,19 +2029,19 @@ class TaskWaitResult:
 
 @dataclass(frozen=True)
 class SelectionResultListed:
-    """What became of the tasks that were named."""
+    """Result for each of the listed tasks."""
 
     changed: List[TaskID]
     """Tasks that changed."""
 
     unchanged: List[SelectionResultUnchanged]
-    """Tasks whose state left nothing to do, or did not allow it."""
+    """Tasks whose state needed no change, or did not allow it."""
 
     missing: List[TaskID]
     """Ids that do not exist or belong to others."""
 
     files: Optional[SelectionResultRemovedFiles] = None
-    """Of task.remove with files: what became of them."""
+    """For task.remove with files: the result for the files."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultListed:
@@ -1969,7 +2056,7 @@ class SelectionResultListed:
 
 @dataclass(frozen=True)
 class SelectionResultUnchanged:
-    """A task that stayed as it was."""
+    """A task that did not change."""
 
     id: TaskID
     """The task."""
@@ -1995,7 +2082,7 @@ class SelectionResultUnchanged:
 
 @dataclass(frozen=True)
 class SelectionResultRemovedFiles:
-    """What became of the files of tasks that were removed with them."""
+    """Result for the files of tasks that were removed with them."""
 
     deleted: int
     """Files that were deleted, or had been before."""
@@ -2004,7 +2091,7 @@ class SelectionResultRemovedFiles:
     """Files that were not, at most 1,000 of them."""
 
     kept_count: int
-    """How many were not."""
+    """Number of files that were not deleted."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultRemovedFiles:
@@ -2024,7 +2111,7 @@ class SelectionResultKeptFile:
     """The task that published a file of this name."""
 
     path: str
-    """Where the file is."""
+    """Path of the file."""
 
     reason: str
     """Why it was not deleted."""
@@ -2041,7 +2128,7 @@ class SelectionResultKeptFile:
 
 @dataclass(frozen=True)
 class SelectionResultCounted:
-    """How many of the tasks that matched changed."""
+    """Number of matching tasks that changed."""
 
     changed_count: int
     """Tasks that changed."""
@@ -2056,7 +2143,7 @@ class SelectionResultCounted:
     """The first 100 of them, with the reasons."""
 
     files: Optional[SelectionResultRemovedFiles] = None
-    """Of task.remove with files: what became of them."""
+    """For task.remove with files: the result for the files."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultCounted:
@@ -2093,6 +2180,25 @@ class SelectionResultRefusal:
         )
 
 
+@dataclass(frozen=True)
+class SelectionResultBegun:
+    """The operation that carries the verb out."""
+
+    operation: OperationID
+    """The operation, for operation.get."""
+
+    seq: int
+    """Its events come after this number."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultBegun:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            operation=wire["operation"],
+            seq=wire["seq"],
+        )
+
+
 class TaskChanges(TypedDict, total=False):
     """Fields to change; null unsets where a field can be unset."""
 
@@ -2109,13 +2215,13 @@ class TaskChanges(TypedDict, total=False):
     """Any JSON of the client's own."""
 
     max_retries: Optional[int]
-    """Tries after the first; null is unlimited."""
+    """Attempts after the first; null is unlimited."""
 
     retry_for: int
-    """Seconds without progress for which it is tried again; pauses and other waits do not count."""
+    """Seconds without progress for which it is retried; pauses and other waits do not count."""
 
     retry_non_idempotent: bool
-    """Whether a request that is not idempotent is sent again after a failure."""
+    """True if a request that is not idempotent is repeated after a failure."""
 
     max_recv_rate: int
     """Bytes per second it may receive; 0 is unlimited."""
@@ -2124,20 +2230,21 @@ class TaskChanges(TypedDict, total=False):
     """Bytes per second it may send; 0 is unlimited."""
 
     allow_metered: bool
-    """Whether it may go over links that cost money; if not, it stops on one and waits for another.
+    """True if it may use links that cost money; if false, it stops on such a link and waits for
+    another.
     """
 
     progress_interval: float
-    """Least seconds between two task.progress."""
+    """Shortest time between two task.progress in seconds."""
 
     not_before: Optional[Time]
-    """It does not start before; null is at any time."""
+    """Earliest time of its start; null is at any time."""
 
     window: Optional[WindowRecord]
-    """It runs within these times only; null is at any time."""
+    """Times at which it may run; null is at any time."""
 
     deadline: Optional[Time]
-    """It fails then unless it has ended or is staged; null is never."""
+    """Time at which it fails unless it has ended or is staged; null is never."""
 
     lease: Optional[str]
     """The lease that has to be in force while it runs; null is none."""
@@ -2149,7 +2256,7 @@ class TaskChanges(TypedDict, total=False):
     """The file's name or path; null leaves it to the server; only while not running."""
 
     on_conflict: ConflictPolicy
-    """If the name is taken; only while not running."""
+    """Action if the name is taken; only while not running."""
 
     allow_hidden: bool
     """Allow a path with a hidden component directly beneath a home directory; only while not
@@ -2160,8 +2267,8 @@ class TaskChanges(TypedDict, total=False):
     """The digest the bytes must have; null is none; only while not running."""
 
     segments: Optional[Union[int, Literal["auto"]]]
-    """How many parts of a download are fetched at the same time; null is download.segments; only
-    while not running.
+    """Number of parts of a download that are fetched at the same time; null is download.segments;
+    only while not running.
     """
 
     max_size: Optional[int]
@@ -2171,10 +2278,11 @@ class TaskChanges(TypedDict, total=False):
     """All header fields to send; only while not running."""
 
     credential: Optional[CredentialRecord]
-    """Who the service claims to be; null is none; only while not running."""
+    """Credential; null is none; only while not running."""
 
     client_cert: Optional[ClientCertificateRecord]
-    """Shown to servers of the URL's origin that ask for one; null is none; only while not running.
+    """Client certificate for servers of the URL's origin that request one; null is none; only while
+    not running.
     """
 
     cookie_list: Optional[Sequence[CookieRecord]]
@@ -2203,15 +2311,15 @@ class TaskChanges(TypedDict, total=False):
     """
 
     reject_html: bool
-    """Whether an answer with a web page is a failure; only while not running."""
+    """True to treat an answer with a web page as a failure; only while not running."""
 
     announced_digests: AnnouncedDigests
-    """Whether digests that the server announces are verified (ignore: a wrong one is no failure);
-    only while not running.
+    """Treatment of digests that the server announces (ignore: a wrong one is no failure); only
+    while not running.
     """
 
     ip_version: IPVersion
-    """Which addresses to connect to; only while not running."""
+    """Addresses to connect to; only while not running."""
 
     interface: Optional[str]
     """The network interface or local address to connect from; null is none; only while not running.
@@ -2222,10 +2330,10 @@ class TaskChanges(TypedDict, total=False):
     """
 
     resolve: Sequence[str]
-    """Addresses to use in place of what the resolver says; only while not running."""
+    """Addresses to use in place of the resolver's; only while not running."""
 
     connect_to: Sequence[str]
-    """What to connect to in place of a host and port; only while not running."""
+    """Targets to connect to in place of hosts and ports; only while not running."""
 
     unix_socket: Optional[str]
     """The Unix socket through which the URL's host is reached; null is none; only while not
@@ -2247,13 +2355,13 @@ class TaskReadResult:
     """The bytes."""
 
     encoding: TaskResultEncoding
-    """How they are written: as they are, or in base64 where they are not text."""
+    """Encoding of the bytes: unchanged text, or base64 if they are not text."""
 
     offset: int
     """Offset of the first."""
 
     eof: bool
-    """Whether nothing follows, now or later."""
+    """True if no bytes follow, now or later."""
 
     length: int
     """Bytes that can be read now."""
@@ -2286,19 +2394,19 @@ class TaskResultResult:
     """The bytes."""
 
     encoding: TaskResultEncoding
-    """How they are written: as they are, or in base64 where they are not text."""
+    """Encoding of the bytes: unchanged text, or base64 if they are not text."""
 
     offset: int
     """Offset of the first."""
 
     eof: bool
-    """Whether nothing follows."""
+    """True if no bytes follow."""
 
     length: int
     """Bytes of the whole response."""
 
     object: Any = None
-    """What `parse` made of the whole response; only with offset 0. null is an object."""
+    """Result of `parse` for the whole response; only with offset 0. null is a valid result."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskResultResult:
@@ -2314,8 +2422,115 @@ class TaskResultResult:
 
 
 @dataclass(frozen=True)
+class OperationGetResult:
+    """One operation."""
+
+    operation: OperationRecord
+    """The operation."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> OperationGetResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            operation=OperationRecord.from_wire(wire["operation"]),
+        )
+
+
+@dataclass(frozen=True)
+class OperationRecord:
+    """A verb over the tasks of a filter that the service carries out in the background."""
+
+    id: OperationID
+    """Names the operation."""
+
+    owner: Owner
+    """The uid of its caller."""
+
+    verb: OperationVerb
+    """What it does with each task."""
+
+    filter: TaskFilter
+    """The filter of the call."""
+
+    state: OperationState
+    """running: it goes on, or waits for an earlier operation of its owner; completed; failed;
+    cancelled.
+    """
+
+    changed_count: int
+    """Tasks that changed so far."""
+
+    unchanged_count: int
+    """Tasks that did not."""
+
+    created_at: datetime
+    """When it was called."""
+
+    refused_count: Optional[int] = None
+    """Tasks for which the verb failed."""
+
+    refused: Optional[List[SelectionResultRefusal]] = None
+    """The first 100 of them, with the reasons."""
+
+    files: Optional[SelectionResultRemovedFiles] = None
+    """Of a removal with files: what became of them, with at most 100 that were kept."""
+
+    reached: Optional[TaskID] = None
+    """Tasks with ids up to this one are done; absent before the first step."""
+
+    last: Optional[TaskID] = None
+    """The newest task at the call. Later ones are not changed."""
+
+    error: Optional[str] = None
+    """Reason why it failed, in English."""
+
+    ended_at: Optional[datetime] = None
+    """When it ended; absent while it goes on."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> OperationRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            id=wire["id"],
+            owner=wire["owner"],
+            verb=wire["verb"],
+            filter=wire["filter"],
+            state=wire["state"],
+            changed_count=wire["changed_count"],
+            unchanged_count=wire["unchanged_count"],
+            created_at=parse_time(wire["created_at"]),
+            refused_count=wire.get("refused_count"),
+            refused=optional(listed(SelectionResultRefusal.from_wire), wire.get("refused")),
+            files=optional(SelectionResultRemovedFiles.from_wire, wire.get("files")),
+            reached=wire.get("reached"),
+            last=wire.get("last"),
+            error=wire.get("error"),
+            ended_at=optional(parse_time, wire.get("ended_at")),
+        )
+
+
+@dataclass(frozen=True)
+class OperationListResult:
+    """One page of operations."""
+
+    operations: List[OperationRecord]
+    """The operations."""
+
+    next_cursor: Optional[str]
+    """Where the next page begins; null after the last."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> OperationListResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            operations=listed(OperationRecord.from_wire)(wire["operations"]),
+            next_cursor=wire["next_cursor"],
+        )
+
+
+@dataclass(frozen=True)
 class QueueStatsResult:
-    """The queue as it is now."""
+    """Present state of the queue."""
 
     counts: StateCounts
     """Tasks by state."""
@@ -2324,10 +2539,10 @@ class QueueStatsResult:
     """Bytes per second over all running tasks."""
 
     paused: bool
-    """Whether the queue holds back starts."""
+    """True if the queue is paused."""
 
     limits: QueueLimits
-    """The limits that hold now."""
+    """The limits in force."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueueStatsResult:
@@ -2342,7 +2557,7 @@ class QueueStatsResult:
 
 @dataclass(frozen=True)
 class StateCounts:
-    """How many tasks are in each state."""
+    """Number of tasks in each state."""
 
     queued: int
     """May start when the scheduler picks them."""
@@ -2363,7 +2578,7 @@ class StateCounts:
     """Done."""
 
     failed: int
-    """Failed for good."""
+    """Failed permanently."""
 
     cancelled: int
     """Cancelled."""
@@ -2404,16 +2619,18 @@ class QueueStatsRates:
 
 @dataclass(frozen=True)
 class QueueLimits:
-    """The limits that hold for the queue now."""
+    """The limits of the queue that are in force."""
 
     max_active: int
-    """Most transfers at once; while it is automatic, small ones."""
+    """Highest number of transfers at once; while it is automatic, small ones."""
 
     max_active_per_host: int
-    """Most transfers at once from one host; while it is automatic, connections over HTTP/1.1."""
+    """Highest number of transfers at once from one host; while it is automatic, connections over
+    HTTP/1.1.
+    """
 
     order: QueueOrder
-    """Which of a host's tasks start first."""
+    """Order of a host's tasks."""
 
     max_recv_rate: int
     """Bytes per second received over all transfers; 0 is unlimited."""
@@ -2441,10 +2658,10 @@ class QueueLimits:
 
 @dataclass(frozen=True)
 class QueuePauseResult:
-    """Whether the queue holds back starts."""
+    """True if the queue is paused."""
 
     paused: bool
-    """Whether the queue holds back starts."""
+    """True if the queue is paused."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueuePauseResult:
@@ -2456,10 +2673,10 @@ class QueuePauseResult:
 
 @dataclass(frozen=True)
 class QueueSetLimitsResult:
-    """The limits that hold now."""
+    """The limits in force."""
 
     limits: QueueLimits
-    """The limits that hold now."""
+    """The limits in force."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueueSetLimitsResult:
@@ -2492,7 +2709,7 @@ class HostRecord:
     """Its name; with :port where it is not the scheme's."""
 
     window: int
-    """Most transfers that may be under way at once now."""
+    """Highest number of transfers that may be under way at once now."""
 
     active: int
     """Transfers that are under way."""
@@ -2588,7 +2805,7 @@ class BatchRecord:
     """A batch: tasks that were added together and are counted together."""
 
     id: BatchID
-    """Names the batch."""
+    """Identifies the batch."""
 
     owner: Owner
     """The uid of the process that added it."""
@@ -2605,16 +2822,16 @@ class BatchRecord:
     """
 
     skipped: int
-    """How many of those failed."""
+    """Number of those that failed."""
 
     counts: StateCounts
     """Members by state, without those that were removed."""
 
     created_at: datetime
-    """When it was added."""
+    """Time of the add."""
 
     completed_at: Optional[datetime]
-    """When the last member ended for the first time; null before."""
+    """Time at which the last member ended for the first time; null before."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchRecord:
@@ -2643,10 +2860,10 @@ class BatchRefusal:
     """The code task.add would have answered with."""
 
     message: str
-    """One sentence for people; names the field at fault."""
+    """One sentence for people, with the field at fault."""
 
     data: Optional[ErrorData] = None
-    """What is behind it."""
+    """Details of the error."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchRefusal:
@@ -2661,16 +2878,16 @@ class BatchRefusal:
 
 @dataclass(frozen=True)
 class ErrorData:
-    """What is behind an error answer."""
+    """Details of an error answer."""
 
     reason: str
-    """A lower-case word that programs can tell apart."""
+    """Cause as a lower-case identifier for programs."""
 
     path: Optional[str] = None
     """The field at fault, from the root of params."""
 
     expected: Optional[str] = None
-    """What would have been right."""
+    """Description of valid values."""
 
     limit: Optional[int] = None
     """The limit that was reached."""
@@ -2696,16 +2913,35 @@ class ErrorData:
 
 @dataclass(frozen=True)
 class BatchGetResult:
-    """The batch as it is now."""
+    """Present state of the batch."""
 
     batch: BatchRecord
-    """The batch as it is now."""
+    """Present state of the batch."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchGetResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             batch=BatchRecord.from_wire(wire["batch"]),
+        )
+
+
+@dataclass(frozen=True)
+class BatchListResult:
+    """One page of the batches."""
+
+    batches: List[BatchRecord]
+    """The batches."""
+
+    next_cursor: Optional[str]
+    """Where the next page begins; null after the last."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> BatchListResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            batches=listed(BatchRecord.from_wire)(wire["batches"]),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -2717,7 +2953,7 @@ class GroupListResult:
     """The groups."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> GroupListResult:
@@ -2730,19 +2966,19 @@ class GroupListResult:
 
 @dataclass(frozen=True)
 class GroupRecord:
-    """A group: tasks that are held back, limited and counted together."""
+    """A group: tasks that are paused, limited and counted together."""
 
     name: str
     """The group's name; every owner has groups of its own."""
 
     owner: Owner
-    """The uid whose tasks they are."""
+    """The uid of the tasks' owner."""
 
     paused: bool
-    """Whether its starts are held back."""
+    """True if the group is paused."""
 
     max_active: Optional[int]
-    """Most of its transfers at once; null is as many as the queue lets."""
+    """Highest number of its transfers at once; null is as many as the queue lets."""
 
     counts: StateCounts
     """Its tasks by state."""
@@ -2773,10 +3009,10 @@ class GroupRecord:
 
 @dataclass(frozen=True)
 class GroupGetResult:
-    """The group as it is now."""
+    """Present state of the group."""
 
     group: GroupRecord
-    """The group as it is now."""
+    """Present state of the group."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> GroupGetResult:
@@ -2788,10 +3024,10 @@ class GroupGetResult:
 
 @dataclass(frozen=True)
 class GroupRemoveResult:
-    """Whether there was such a group."""
+    """True if the group existed."""
 
     removed: bool
-    """Whether there was such a group."""
+    """True if the group existed."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> GroupRemoveResult:
@@ -2818,7 +3054,7 @@ class SlotGetResult:
 
 @dataclass(frozen=True)
 class CacheStatsResult:
-    """What is kept, and the limits."""
+    """Size of the cache, and its limits."""
 
     entries: int
     """Responses that are kept."""
@@ -2827,7 +3063,7 @@ class CacheStatsResult:
     """Bytes of their contents."""
 
     max_bytes: int
-    """Bytes of all contents; over it the least recently used go."""
+    """Limit of all contents in bytes; the least recently used are removed."""
 
     max_age: int
     """Seconds since its last use for which a response is kept."""
@@ -2851,7 +3087,7 @@ class CacheListResult:
     """The entries."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CacheListResult:
@@ -2867,13 +3103,13 @@ class CacheEntryRecord:
     """A response that the cache keeps."""
 
     id: CacheEntryID
-    """Names the entry."""
+    """Identifies the entry."""
 
     owner: Owner
     """The uid it was fetched for, and is used for."""
 
     url: str
-    """What was asked for; secrets in it are ***."""
+    """Requested URL; secrets in it are ***."""
 
     http_status: int
     """The response's status."""
@@ -2882,16 +3118,16 @@ class CacheEntryRecord:
     """Bytes of its content."""
 
     received_at: datetime
-    """When it, or the last word that it is right, came."""
+    """Time of the response, or of its last validation."""
 
     stored_at: datetime
-    """When it was kept or renewed."""
+    """Time at which it was stored or renewed."""
 
     last_used_at: datetime
-    """When it was used last."""
+    """Time of its last use."""
 
     final_url: Optional[str] = None
-    """Where it came from, if redirects led elsewhere."""
+    """URL that sent it, if redirects led elsewhere."""
 
     etag: Optional[str] = None
     """Its entity tag."""
@@ -2900,7 +3136,7 @@ class CacheEntryRecord:
     """The coding of its content, if not identity."""
 
     fresh_until: Optional[datetime] = None
-    """Until when it is used without asking; absent when it is stale."""
+    """Time until which it is used without a request to the server; absent when it is stale."""
 
     varies: Optional[List[str]] = None
     """Request fields that have to be the same as they were."""
@@ -2950,10 +3186,10 @@ class CacheGetResult:
 
 @dataclass(frozen=True)
 class CacheRemoveResult:
-    """What was there, and what was not."""
+    """The ids that existed, and those that did not."""
 
     removed: List[CacheEntryID]
-    """Those that were there."""
+    """The ids that existed."""
 
     missing: List[CacheEntryID]
     """Ids that were not there, or are another user's."""
@@ -2969,10 +3205,10 @@ class CacheRemoveResult:
 
 @dataclass(frozen=True)
 class CacheClearResult:
-    """How much went."""
+    """Amount that was removed."""
 
     removed_count: int
-    """Responses that were forgotten."""
+    """Responses that were removed."""
 
     removed_size: int
     """Bytes of their contents."""
@@ -2994,7 +3230,7 @@ class FailedURLListResult:
     """The entries."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailedURLListResult:
@@ -3007,10 +3243,10 @@ class FailedURLListResult:
 
 @dataclass(frozen=True)
 class FailedURLRecord:
-    """A URL that failed for good and is not asked for again for a while."""
+    """A URL that failed permanently and is refused without a request for a while."""
 
     id: FailedURLID
-    """Names the entry."""
+    """Identifies the entry."""
 
     url: str
     """The URL; secrets in it are ***."""
@@ -3019,19 +3255,19 @@ class FailedURLRecord:
     """The request's method."""
 
     owner: Owner
-    """The uid whose task failed."""
+    """The uid of the failed task's owner."""
 
     task_id: TaskID
-    """The task that failed; it may be forgotten since."""
+    """The task that failed; it may have been removed since."""
 
     error: FailureRecord
-    """What it failed with."""
+    """Error of the failure."""
 
     failed_at: datetime
-    """When it failed."""
+    """Time of the failure."""
 
     expires_at: datetime
-    """When it may be asked for again, unless it is removed or succeeds before."""
+    """Time from which it may be requested again, unless it is removed or succeeds before."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailedURLRecord:
@@ -3050,10 +3286,10 @@ class FailedURLRecord:
 
 @dataclass(frozen=True)
 class FailedURLRemoveResult:
-    """What was there, and what was not."""
+    """The ids that existed, and those that did not."""
 
     removed: List[FailedURLID]
-    """Those that were there."""
+    """The ids that existed."""
 
     missing: List[FailedURLID]
     """Ids that were not there, or are another user's."""
@@ -3069,7 +3305,7 @@ class FailedURLRemoveResult:
 
 @dataclass(frozen=True)
 class FailedURLClearResult:
-    """How many there were."""
+    """Number of removed entries."""
 
     removed_count: int
     """Entries that were removed."""
@@ -3103,47 +3339,47 @@ class PolicyListResult:
 
 @dataclass(frozen=True)
 class PolicyRecord:
-    """How the certificates of some hosts' servers are judged."""
+    """Rule for judging the certificates of some hosts' servers."""
 
     name: str
     """The policy's name."""
 
     version: int
-    """Another one after every change, never reused; 0 for the built-in default."""
+    """Number of this version; every change gives a new one. 0 for the built-in default."""
 
     origin: PolicyOrigin
-    """Who wrote it; those of the configuration are changed there."""
+    """Origin of the definition. One from the configuration is changed there."""
 
     mode: TrustPolicyMode
-    """What a server has to show."""
+    """Requirement for a server."""
 
     pins: List[PinRecord]
-    """One that matches suffices."""
+    """Pinned keys or certificates; one that matches suffices."""
 
     hosts: List[str]
     """Host patterns; none for the default policy."""
 
     allow_invalid_certificates: bool
-    """Whether chains are accepted that do not lead to an authority of the system."""
+    """True if chains are accepted that do not lead to an authority of the system."""
 
     validates_domain_name: bool
-    """Whether the leaf has to name the host."""
+    """True if the leaf has to be valid for the host."""
 
     report_only: bool
-    """Whether it only tells what it would have refused."""
+    """True if it only reports what it would have refused."""
 
     min_tls: TLSVersion
     """Lowest TLS version of a connection."""
 
     expires_at: Optional[datetime] = None
-    """After this the policy is the ordinary check."""
+    """Time from which only the ordinary check applies."""
 
     client_certificate: Optional[ClientCertificateRecord] = None
-    """Shown to servers that ask for one."""
+    """Client certificate for servers that request one."""
 
     require_stapled_ocsp: Optional[bool] = None
-    """Whether a server has to staple an OCSP response by which its certificate is not revoked;
-    default false.
+    """True if a server has to staple an OCSP response that shows that its certificate is not
+    revoked; default false.
     """
 
     @classmethod
@@ -3168,16 +3404,16 @@ class PolicyRecord:
 
 @dataclass(frozen=True)
 class PinRecord:
-    """What a server's chain is compared with."""
+    """Pin with which a server's chain is compared."""
 
     pin: str
-    """As policy.set takes it: sha256/BASE64, or a certificate in PEM."""
+    """The form of policy.set: sha256/BASE64, or a certificate in PEM."""
 
     key: str
     """The pin of its key: sha256/BASE64."""
 
     not_after: Optional[datetime] = None
-    """When a pinned certificate expires."""
+    """Expiry of a pinned certificate."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PinRecord:
@@ -3212,10 +3448,10 @@ class PolicyInputRequired(TypedDict):
 
 
 class PolicyInput(PolicyInputRequired, total=False):
-    """How the certificates of some hosts' servers are judged."""
+    """Rule for judging the certificates of some hosts' servers."""
 
     mode: TrustPolicyMode
-    """What a server has to show: none (the ordinary check), public_key or certificate."""
+    """Requirement for a server: none (the ordinary check), public_key or certificate."""
 
     pins: Sequence[str]
     """Each sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one that matches
@@ -3231,20 +3467,20 @@ class PolicyInput(PolicyInputRequired, total=False):
     """Accept chains that do not lead to an authority of the system."""
 
     validates_domain_name: bool
-    """The leaf has to name the host."""
+    """The leaf has to be valid for the host."""
 
     report_only: bool
     """Report with policy.violation what would be refused; decide as if this policy did not exist.
     """
 
     expires_at: Time
-    """After this the policy is the ordinary check, and says so."""
+    """Time from which only the ordinary check applies; events and logs report it."""
 
     min_tls: TLSVersion
     """Lowest TLS version of a connection."""
 
     client_certificate: ClientCertificateRecord
-    """Shown to servers that ask for one."""
+    """Client certificate for servers that request one."""
 
     require_stapled_ocsp: bool
     """Refuse a server that does not staple an OCSP response by which its certificate is not
@@ -3264,22 +3500,22 @@ class Done:
 
 @dataclass(frozen=True)
 class ServerReportRecord:
-    """What a server showed in one TLS handshake, and what the policies say to it."""
+    """Data that a server sent in one TLS handshake, and the policies' judgement of it."""
 
     host: str
-    """The host that was asked."""
+    """Host of the server."""
 
     port: int
-    """The port that was asked."""
+    """Port of the server."""
 
     verdict: ServerReportRecordServerVerdict
-    """What a task would meet."""
+    """Result for a task."""
 
     chain: List[ServerCertificateRecord]
     """The certificates, leaf first, as the server sent them."""
 
     stages: List[StageRecord]
-    """Each thing that is looked at by itself."""
+    """Result of each check by itself."""
 
     policies: List[PolicyVerdictRecord]
     """Each policy by itself; all have to accept."""
@@ -3310,19 +3546,19 @@ class ServerCertificateRecord:
     """A certificate that a server sent."""
 
     subject: str
-    """Whom it is for."""
+    """Subject of the certificate."""
 
     issuer: str
-    """Who signed it."""
+    """Issuer of the certificate."""
 
     names: List[str]
     """The host names and addresses in it."""
 
     not_before: datetime
-    """When its validity begins."""
+    """Begin of its validity."""
 
     not_after: datetime
-    """When its validity ends."""
+    """End of its validity."""
 
     pin: str
     """The pin of its key: sha256/BASE64."""
@@ -3350,16 +3586,16 @@ class ServerCertificateRecord:
 
 @dataclass(frozen=True)
 class StageRecord:
-    """One thing that is looked at, policies aside."""
+    """One check, without the policies."""
 
     stage: TrustStage
-    """What is looked at."""
+    """Name of the check."""
 
     passed: bool
-    """Whether it is as an ordinary check, or the pins, would have it."""
+    """Result of the check: by the ordinary rules, or by the pins."""
 
     detail: str
-    """What was found."""
+    """Details of the result."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StageRecord:
@@ -3373,7 +3609,7 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class PolicyVerdictRecord:
-    """What one policy says by itself."""
+    """Judgement of one policy by itself."""
 
     name: str
     """The policy's name."""
@@ -3382,19 +3618,19 @@ class PolicyVerdictRecord:
     """Its version."""
 
     accepted: bool
-    """Whether it accepts."""
+    """True if it accepts the server."""
 
     report_only: bool
-    """Whether something is wrong that it only reports."""
+    """True if it found a failure that it only reports."""
 
     expired: bool
-    """Whether it has expired and is the ordinary check."""
+    """True if the policy has expired, so that only the ordinary check applies."""
 
     reason: Optional[FailureReason] = None
     """pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."""
 
     problem: Optional[str] = None
-    """What is wrong."""
+    """Description of the failure."""
 
     verify_error: Optional[int] = None
     """OpenSSL's X509_V_ERR code, where a chain is at fault."""
@@ -3435,13 +3671,13 @@ class ProfileListResult:
 
 @dataclass(frozen=True)
 class ProfileRecord:
-    """Defaults for the requests of the tasks that name it; secrets are ***."""
+    """Defaults for the requests of the tasks that refer to it; secrets are ***."""
 
     name: str
     """The profile's name."""
 
     origin: ProfileOrigin
-    """Who wrote it; those of the configuration are changed there."""
+    """Origin of the definition. One from the configuration is changed there."""
 
     base_url: Optional[str] = None
     """Relative URLs of tasks are resolved against it."""
@@ -3459,10 +3695,10 @@ class ProfileRecord:
     """jar where cookies are kept."""
 
     credential: Optional[CredentialRecord] = None
-    """Sent to its origins only; default is that of base_url. Shown as ***."""
+    """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
 
     client_cert: Optional[ClientCertificateRecord] = None
-    """Shown to servers of base_url's origin that ask for a client certificate."""
+    """Client certificate for servers of base_url's origin that request one."""
 
     proxy: Optional[Union[str, ProxyRecordForm]] = None
     """The proxy to go through; secrets are shown as ***."""
@@ -3471,13 +3707,13 @@ class ProfileRecord:
     """The hook that is run when a server refuses the credential."""
 
     redirect: Optional[RedirectPolicy] = None
-    """Whether redirects are followed."""
+    """Treatment of redirects: follow or deny."""
 
     max_redirects: Optional[int] = None
-    """Most redirects in a row."""
+    """Highest number of successive redirects."""
 
     allow_downgrade: Optional[bool] = None
-    """Whether a redirect may lead from https to http."""
+    """True if redirects from https to http are allowed."""
 
     http_version: Optional[HTTPVersion] = None
     """The protocol to use."""
@@ -3486,10 +3722,10 @@ class ProfileRecord:
     """Seconds; 0 is none."""
 
     idle_timeout: Optional[float] = None
-    """Seconds without a byte that end a try; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is none."""
 
     total_timeout: Optional[float] = None
-    """Seconds that one try may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is none."""
 
     min_recv_rate: Optional[int] = None
     """Bytes per second that each connection has to receive; 0 is none."""
@@ -3498,43 +3734,46 @@ class ProfileRecord:
     """Seconds over which min_recv_rate is measured."""
 
     accept_status: Optional[str] = None
-    """Status codes that count as success."""
+    """Status codes of success."""
 
     accept_types: Optional[List[str]] = None
-    """Media types or ranges (image/*), or the presets json, xml, plist, image."""
+    """Accepted media types or ranges (image/*), or the presets json, xml, plist, image."""
 
     reject_html: Optional[bool] = None
-    """Whether an answer with a web page (text/html) is a failure."""
+    """True if an answer with a web page (text/html) is a failure."""
 
     announced_digests: Optional[AnnouncedDigests] = None
-    """Whether digests that the server announces are verified."""
+    """Treatment of digests that the server announces: verify or ignore."""
 
     cache_policy: Optional[CachePolicy] = None
-    """Whether kept responses are used; default reload: never."""
+    """Use of cached responses; default reload: never."""
 
     store: Optional[bool] = None
-    """Whether responses are kept; default is what cache_policy implies."""
+    """True to cache responses; the default depends on cache_policy."""
 
     cache_key: Optional[CacheKeyRecord] = None
-    """What of URLs does not count in the cache."""
+    """Parts of URLs that the cache ignores."""
 
     allow_metered: Optional[bool] = None
-    """Whether tasks may go over links that cost money."""
+    """True if tasks may use links that cost money."""
 
     ip_version: Optional[IPVersion] = None
-    """Which addresses to connect to."""
+    """Addresses to connect to: any, IPv4 or IPv6."""
 
     interface: Optional[str] = None
     """The network interface or local address to connect from."""
 
     resolve: Optional[List[str]] = None
-    """Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]."""
+    """Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]."""
 
     connect_to: Optional[List[str]] = None
-    """What to connect to in place of a host and port: HOST:PORT:TARGET:TARGETPORT."""
+    """Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT."""
 
     max_active: Optional[int] = None
-    """Most transfers of its tasks at once."""
+    """Highest number of transfers of its tasks at once."""
+
+    polite: Optional[bool] = None
+    """False lets the hosts of its tasks have up to 16 connections over HTTP/1.1."""
 
     max_recv_rate: Optional[int] = None
     """Bytes per second that its tasks may receive together; 0 is unlimited."""
@@ -3579,6 +3818,7 @@ class ProfileRecord:
             resolve=wire.get("resolve"),
             connect_to=wire.get("connect_to"),
             max_active=wire.get("max_active"),
+            polite=wire.get("polite"),
             max_recv_rate=wire.get("max_recv_rate"),
             max_send_rate=wire.get("max_send_rate"),
         )
@@ -3621,7 +3861,7 @@ class ProfileInputRequired(TypedDict):
 
 
 class ProfileInput(ProfileInputRequired, total=False):
-    """Defaults for the requests of the tasks that name it."""
+    """Defaults for the requests of the tasks that refer to it."""
 
     base_url: str
     """Relative URLs of tasks are resolved against it; a slash is added to its path where none is at
@@ -3641,28 +3881,28 @@ class ProfileInput(ProfileInputRequired, total=False):
     """jar: cookies are kept, over restarts too, and sent; default none."""
 
     credential: CredentialRecord
-    """Sent to its origins only; default is that of base_url. Shown as ***."""
+    """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
 
     client_cert: ClientCertificateRecord
-    """Shown to servers of base_url's origin that ask for a client certificate."""
+    """Client certificate for servers of base_url's origin that request one."""
 
     proxy: Union[str, ProxyRecordForm]
     """The proxy to go through; secrets are shown as ***."""
 
     credential_hook: str
     """A hook of the configuration that is run when a server refuses the credential (401), once for
-    all tasks of the profile. It renews the secret where the credential names it (file); then
-    each task asks once more.
+    all tasks of the profile. It renews the secret in the credential's file; then each task
+    repeats its request once.
     """
 
     redirect: RedirectPolicy
-    """Whether redirects are followed."""
+    """Treatment of redirects: follow or deny."""
 
     max_redirects: int
-    """Most redirects in a row."""
+    """Highest number of successive redirects."""
 
     allow_downgrade: bool
-    """Whether a redirect may lead from https to http."""
+    """True if redirects from https to http are allowed."""
 
     http_version: HTTPVersion
     """The protocol to use."""
@@ -3671,10 +3911,10 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Seconds; 0 is none."""
 
     idle_timeout: float
-    """Seconds without a byte that end a try; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is none."""
 
     total_timeout: float
-    """Seconds that one try may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is none."""
 
     min_recv_rate: int
     """Bytes per second that each connection has to receive; 0 is none."""
@@ -3683,43 +3923,48 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Seconds over which min_recv_rate is measured."""
 
     accept_status: str
-    """Status codes that count as success."""
+    """Status codes of success."""
 
     accept_types: Sequence[str]
-    """Media types or ranges (image/*), or the presets json, xml, plist, image."""
+    """Accepted media types or ranges (image/*), or the presets json, xml, plist, image."""
 
     reject_html: bool
-    """Whether an answer with a web page (text/html) is a failure."""
+    """True if an answer with a web page (text/html) is a failure."""
 
     announced_digests: AnnouncedDigests
-    """Whether digests that the server announces are verified."""
+    """Treatment of digests that the server announces: verify or ignore."""
 
     cache_policy: CachePolicy
-    """Whether kept responses are used; default reload: never."""
+    """Use of cached responses; default reload: never."""
 
     store: bool
-    """Whether responses are kept; default is what cache_policy implies."""
+    """True to cache responses; the default depends on cache_policy."""
 
     cache_key: CacheKeyRecord
-    """What of URLs does not count in the cache."""
+    """Parts of URLs that the cache ignores."""
 
     allow_metered: bool
-    """Whether tasks may go over links that cost money."""
+    """True if tasks may use links that cost money."""
 
     ip_version: IPVersion
-    """Which addresses to connect to."""
+    """Addresses to connect to: any, IPv4 or IPv6."""
 
     interface: str
     """The network interface or local address to connect from."""
 
     resolve: Sequence[str]
-    """Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]."""
+    """Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]."""
 
     connect_to: Sequence[str]
-    """What to connect to in place of a host and port: HOST:PORT:TARGET:TARGETPORT."""
+    """Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT."""
 
     max_active: int
-    """Most transfers of its tasks at once."""
+    """Highest number of transfers of its tasks at once."""
+
+    polite: bool
+    """False lets the hosts of its tasks have up to 16 connections over HTTP/1.1, as queue.polite
+    does.
+    """
 
     max_recv_rate: int
     """Bytes per second that its tasks may receive together; 0 is unlimited."""
@@ -3761,7 +4006,7 @@ class HookRecord:
     """Seconds it may take."""
 
     guests: bool
-    """Whether tasks of users who are no operators may name it."""
+    """True if tasks of users who are no operators may refer to it."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> HookRecord:
@@ -3795,43 +4040,43 @@ class WebhookListResult:
 
 @dataclass(frozen=True)
 class WebhookRecord:
-    """A receiver of events, and how its deliveries stand."""
+    """A receiver of events, and the state of its deliveries."""
 
     name: str
     """Its name."""
 
     url: str
-    """Where events are sent; secrets in it are ***."""
+    """URL to which events are sent; secrets in it are ***."""
 
     events: List[EventType]
-    """The types that are sent; none: only the ends of tasks that name it."""
+    """The types that are sent; none: only the ends of tasks that refer to it."""
 
     signed: bool
-    """Whether deliveries have a signature."""
+    """True if deliveries are signed."""
 
     guests: bool
-    """Whether tasks of users who are no operators may name it."""
+    """True if tasks of users who are no operators may refer to it."""
 
     pending: int
     """Deliveries that are still to be accepted."""
 
     failed: int
-    """Deliveries that were given up in the last 7 days."""
+    """Deliveries that failed finally in the last 7 days."""
 
     filter: Optional[WebhookFilterRecord] = None
-    """Which events of these types are sent; owners are uids."""
+    """Conditions for events of these types; owners are uids."""
 
     last_delivered_at: Optional[datetime] = None
-    """When the receiver accepted a delivery last."""
+    """Time at which the receiver last accepted a delivery."""
 
     last_failed_at: Optional[datetime] = None
-    """When a try failed last."""
+    """Time of the last failed attempt."""
 
     last_failure: Optional[str] = None
-    """Why; holds no secrets."""
+    """Reason of the failure, without secrets."""
 
     paused_until: Optional[datetime] = None
-    """While the receiver accepts nothing: when the next delivery is tried."""
+    """While the receiver accepts nothing: time of the next attempt."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookRecord:
@@ -3854,7 +4099,7 @@ class WebhookRecord:
 
 @dataclass(frozen=True)
 class WebhookFilterRecord:
-    """Which events a webhook gets: an event has to satisfy every condition that is there."""
+    """Conditions for a webhook's events: an event has to satisfy every condition that is set."""
 
     groups: Optional[List[str]] = None
     """Only events about tasks of one of these groups."""
@@ -3877,10 +4122,10 @@ class WebhookFilterRecord:
 
 @dataclass(frozen=True)
 class WebhookTestResult:
-    """What became of the test."""
+    """Result of the test."""
 
     accepted: bool
-    """Whether the receiver accepted it: a status from 200 to 299."""
+    """True if the receiver accepted it: a status from 200 to 299."""
 
     duration: float
     """Seconds it took."""
@@ -3889,7 +4134,7 @@ class WebhookTestResult:
     """The status that was answered."""
 
     failure: Optional[str] = None
-    """Why it was not accepted; holds no secrets."""
+    """Reason why it was not accepted, without secrets."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookTestResult:
@@ -3956,7 +4201,7 @@ class SecureHostRecord:
 
 @dataclass(frozen=True)
 class StrictTransportClearResult:
-    """The forgotten hosts."""
+    """The removed hosts."""
 
     removed: List[str]
     """The names of hosts that were known."""
@@ -3974,7 +4219,7 @@ class EventsSubscribeResult:
     """The subscription."""
 
     subscription: int
-    """Names the subscription on this connection."""
+    """Identifies the subscription on this connection."""
 
     last_seq: int
     """The last sequence number given out at the time of the call."""
@@ -4004,8 +4249,9 @@ class EventsSincePage:
     """The events."""
 
     last_seq: int
-    """How far this answer reaches, filtered-out events included: the seq to ask with next. Equal to
-    the requested seq when there is nothing more; below it if the log ends there.
+    """Sequence number up to which this answer reaches, including events that the filter excludes:
+    the since of the next call. Equal to the requested seq when there is nothing more; below it
+    if the log ends there.
     """
 
     @classmethod
@@ -4025,7 +4271,7 @@ class TaskAddedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.added"]
 
@@ -4039,8 +4285,7 @@ class TaskAddedEvent:
     """The URL; secrets in it are ***."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4074,13 +4319,13 @@ class TaskAddedEvent:
 
 @dataclass(frozen=True)
 class TaskRestoredEvent:
-    """A task that had a live try when the daemon stopped is going on."""
+    """A task that was running when the daemon stopped continues."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.restored"]
 
@@ -4094,8 +4339,7 @@ class TaskRestoredEvent:
     """Bytes that were kept."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4121,13 +4365,13 @@ class TaskRestoredEvent:
 
 @dataclass(frozen=True)
 class TaskStartedEvent:
-    """A try began."""
+    """An attempt began."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.started"]
 
@@ -4141,11 +4385,10 @@ class TaskStartedEvent:
     """Counts from 1 over the task's life."""
 
     offset: int
-    """Bytes kept from earlier tries."""
+    """Bytes kept from earlier attempts."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4178,7 +4421,7 @@ class TaskResponseEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.response"]
 
@@ -4195,11 +4438,10 @@ class TaskResponseEvent:
     """Complete length in bytes; null while unknown."""
 
     resumed: bool
-    """Whether kept bytes are continued."""
+    """True if kept bytes are continued."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4237,7 +4479,7 @@ class TaskRedirectedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.redirected"]
 
@@ -4251,14 +4493,13 @@ class TaskRedirectedEvent:
     """The redirect's status; 307 where no server redirected."""
 
     from_: str
-    """Where from; secrets in it are ***."""
+    """URL that redirects; secrets in it are ***."""
 
     to: str
-    """Where to; secrets in it are ***."""
+    """Target of the redirect; secrets in it are ***."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4292,13 +4533,13 @@ class TaskRedirectedEvent:
 
 @dataclass(frozen=True)
 class TaskWaitingEvent:
-    """A task cannot start or go on now; nothing is lost."""
+    """A task cannot start or continue now; nothing is lost."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.waiting"]
 
@@ -4309,11 +4550,10 @@ class TaskWaitingEvent:
     """The uid of that task's owner."""
 
     wait: WaitRecord
-    """What it waits for."""
+    """Reason of the wait."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4349,7 +4589,7 @@ class TaskPausedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.paused"]
 
@@ -4360,11 +4600,10 @@ class TaskPausedEvent:
     """The uid of that task's owner."""
 
     received: int
-    """Bytes that were committed by then; what came since is kept as well, and task.get tells."""
+    """Bytes that were committed by then; later bytes are kept as well, and task.get shows them."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4396,7 +4635,7 @@ class TaskResumedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.resumed"]
 
@@ -4407,8 +4646,7 @@ class TaskResumedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4440,7 +4678,7 @@ class TaskSourceChangedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.source_changed"]
 
@@ -4451,14 +4689,13 @@ class TaskSourceChangedEvent:
     """The uid of that task's owner."""
 
     reason: str
-    """How that was seen."""
+    """Evidence of the change."""
 
     dropped: int
     """Bytes that were dropped."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4486,14 +4723,14 @@ class TaskSourceChangedEvent:
 @dataclass(frozen=True)
 class TaskBytesDiscardedEvent:
     """Received bytes are discarded, for another reason than a new version of the source, or sent
-    ones were lost by their server; they are transferred again if the task goes on.
+    ones were lost by their server; they are transferred again if the task continues.
     """
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.bytes_discarded"]
 
@@ -4504,14 +4741,13 @@ class TaskBytesDiscardedEvent:
     """The uid of that task's owner."""
 
     reason: str
-    """Why they cannot be used."""
+    """Reason why they cannot be used."""
 
     dropped: int
     """Bytes that were discarded."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4538,13 +4774,13 @@ class TaskBytesDiscardedEvent:
 
 @dataclass(frozen=True)
 class TaskWarningEvent:
-    """Something about the response is odd; the task goes on."""
+    """The response has an unexpected property; the task continues."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.warning"]
 
@@ -4555,11 +4791,10 @@ class TaskWarningEvent:
     """The uid of that task's owner."""
 
     warning: str
-    """What is odd, in English."""
+    """The unexpected property, in English."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4585,15 +4820,15 @@ class TaskWarningEvent:
 
 @dataclass(frozen=True)
 class CacheHitEvent:
-    """A response that is kept is used. With cache_policy revalidate it is told before the server is
-    asked: task.result of a data task gives it at once.
+    """A cached response is used. With cache_policy revalidate it is reported before the request is
+    made: task.result of a data task gives it at once.
     """
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["cache.hit"]
 
@@ -4607,11 +4842,10 @@ class CacheHitEvent:
     """Seconds since the server made or confirmed it; null when the clock was set back."""
 
     fresh: bool
-    """Whether it may be used without asking (RFC 9111 section 4.2)."""
+    """True if it may be used without a request (RFC 9111 section 4.2)."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4644,7 +4878,7 @@ class TaskRefreshedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.refreshed"]
 
@@ -4655,8 +4889,7 @@ class TaskRefreshedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4687,7 +4920,7 @@ class TaskNotModifiedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.not_modified"]
 
@@ -4698,8 +4931,7 @@ class TaskNotModifiedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4732,7 +4964,7 @@ class TaskStagedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.staged"]
 
@@ -4749,8 +4981,7 @@ class TaskStagedEvent:
     """The file's length in bytes."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4783,7 +5014,7 @@ class TaskCompletedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.completed"]
 
@@ -4803,8 +5034,7 @@ class TaskCompletedEvent:
     """Its length in bytes."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4844,13 +5074,13 @@ class TaskCompletedEvent:
 
 @dataclass(frozen=True)
 class TaskFailedEvent:
-    """A task has failed; task.retry tries it again with the bytes it kept."""
+    """A task has failed; task.retry continues it with the bytes it kept."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.failed"]
 
@@ -4870,8 +5100,7 @@ class TaskFailedEvent:
     """Why."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4905,7 +5134,7 @@ class TaskCancelledEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.cancelled"]
 
@@ -4922,8 +5151,7 @@ class TaskCancelledEvent:
     """The state it ended in."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -4958,7 +5186,7 @@ class TaskSupersededEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.superseded"]
 
@@ -4978,8 +5206,7 @@ class TaskSupersededEvent:
     """The task that is in the slot now."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5007,13 +5234,13 @@ class TaskSupersededEvent:
 
 @dataclass(frozen=True)
 class TaskRemovedEvent:
-    """A task was forgotten."""
+    """A task was removed."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.removed"]
 
@@ -5024,8 +5251,7 @@ class TaskRemovedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5058,7 +5284,7 @@ class BatchCompletedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["batch.completed"]
 
@@ -5072,7 +5298,7 @@ class BatchCompletedEvent:
     """Members that have ended: all of them."""
 
     skipped: int
-    """How many of those failed."""
+    """Number of those that failed."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5081,8 +5307,7 @@ class BatchCompletedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5110,14 +5335,150 @@ class BatchCompletedEvent:
 
 
 @dataclass(frozen=True)
-class QueueIdleEvent:
-    """Nothing is queued, waiting for a time, or running any more."""
+class OperationProgressEvent:
+    """Progress of a background operation; at most once a second."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
+
+    type: Literal["operation.progress"]
+
+    operation: OperationID
+    """The operation."""
+
+    verb: OperationVerb
+    """What it does."""
+
+    changed_count: int
+    """Tasks that changed so far."""
+
+    unchanged_count: int
+    """Tasks that did not."""
+
+    reached: TaskID
+    """Tasks with ids up to this one are done."""
+
+    last: TaskID
+    """The newest task at the call, with which it ends."""
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> OperationProgressEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            operation=wire["operation"],
+            verb=wire["verb"],
+            changed_count=wire["changed_count"],
+            unchanged_count=wire["unchanged_count"],
+            reached=wire["reached"],
+            last=wire["last"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class OperationEndedEvent:
+    """A background operation has ended; operation.get gives its result."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """Time of the event."""
+
+    type: Literal["operation.ended"]
+
+    operation: OperationID
+    """The operation."""
+
+    verb: OperationVerb
+    """What it did."""
+
+    state: OperationState
+    """completed, failed or cancelled."""
+
+    changed_count: int
+    """Tasks that changed."""
+
+    unchanged_count: int
+    """Tasks that did not."""
+
+    refused_count: int
+    """Tasks for which the verb failed."""
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    error: Optional[str] = None
+    """Why it failed, in English."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> OperationEndedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            operation=wire["operation"],
+            verb=wire["verb"],
+            state=wire["state"],
+            changed_count=wire["changed_count"],
+            unchanged_count=wire["unchanged_count"],
+            refused_count=wire["refused_count"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+            error=wire.get("error"),
+        )
+
+
+@dataclass(frozen=True)
+class QueueIdleEvent:
+    """No task is queued, waiting for a time, or running."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """Time of the event."""
 
     type: Literal["queue.idle"]
 
@@ -5134,8 +5495,7 @@ class QueueIdleEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5168,12 +5528,12 @@ class ActivityChangedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["activity.changed"]
 
     active: bool
-    """Whether transfers are going on."""
+    """True if transfers run."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5182,8 +5542,7 @@ class ActivityChangedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5217,12 +5576,12 @@ class NetworkChangedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["network.changed"]
 
     network: NetworkState
-    """What it is now."""
+    """Present state."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5231,8 +5590,7 @@ class NetworkChangedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5264,7 +5622,7 @@ class PolicyViolationEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["policy.violation"]
 
@@ -5284,10 +5642,10 @@ class PolicyViolationEvent:
     """pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."""
 
     problem: str
-    """What is wrong."""
+    """Description of the failure."""
 
     chain: List[ShownCertificateRecord]
-    """What the server showed, leaf first."""
+    """Certificates that the server sent, leaf first."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5296,8 +5654,7 @@ class PolicyViolationEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5336,7 +5693,7 @@ class ShownCertificateRecord:
     """A certificate that a server showed."""
 
     subject: str
-    """Whom it names."""
+    """Names in the certificate."""
 
     pin: str
     """The pin of its key: sha256/BASE64."""
@@ -5352,15 +5709,15 @@ class ShownCertificateRecord:
 
 @dataclass(frozen=True)
 class PolicyExpiringEvent:
-    """A trust policy's pins will no longer be enforced after its expires_at; told 30, 7 and 1 days
-    before, and when it has happened.
+    """A trust policy's pins will no longer be enforced after its expires_at; reported 30, 7 and 1
+    days before, and when it has happened.
     """
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["policy.expiring"]
 
@@ -5371,7 +5728,7 @@ class PolicyExpiringEvent:
     """Its version."""
 
     expires_at: datetime
-    """When it turns into the ordinary check."""
+    """Time from which the ordinary check applies."""
 
     days: int
     """30, 7 or 1 days before; 0 when it has expired."""
@@ -5383,8 +5740,7 @@ class PolicyExpiringEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5413,15 +5769,15 @@ class PolicyExpiringEvent:
 
 @dataclass(frozen=True)
 class SessionInvalidatedEvent:
-    """A trust policy was edited or removed: connections judged by that version are given up, and
-    what ran over them stops at its next safe point and is judged anew.
+    """A trust policy was edited or removed: connections judged by that version are closed, and the
+    tasks that used them stop at the next safe point and are judged again.
     """
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["session.invalidated"]
 
@@ -5438,8 +5794,7 @@ class SessionInvalidatedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5472,7 +5827,7 @@ class DaemonStartedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["daemon.started"]
 
@@ -5483,7 +5838,7 @@ class DaemonStartedEvent:
     """Tasks that are queued."""
 
     restored: int
-    """Tasks that had a live try when it stopped."""
+    """Tasks that were running when it stopped."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5492,8 +5847,7 @@ class DaemonStartedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5527,12 +5881,12 @@ class DaemonStoppingEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["daemon.stopping"]
 
     mode: ShutdownMode
-    """What becomes of unfinished tasks."""
+    """Treatment of unfinished tasks."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5541,8 +5895,7 @@ class DaemonStoppingEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5568,18 +5921,18 @@ class DaemonStoppingEvent:
 
 @dataclass(frozen=True)
 class TaskProgressEvent:
-    """How far a running task is; not durable, and coalesced."""
+    """Progress of a running task; not durable, and coalesced."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["task.progress"]
 
     phase: TaskPhase
-    """What the task is doing."""
+    """Present step of the task."""
 
     received: int
-    """Bytes held so far, those kept from earlier tries included."""
+    """Bytes received so far, including those kept from earlier attempts."""
 
     sent: int
     """Bytes sent."""
@@ -5603,8 +5956,7 @@ class TaskProgressEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5635,12 +5987,12 @@ class TaskProgressEvent:
 
 @dataclass(frozen=True)
 class EventsOverflowEvent:
-    """The client did not read and events were held back too long; this subscription has ended. Go
-    on with events.since.
+    """The client did not read, and events waited too long; this subscription has ended. Continue
+    with events.since.
     """
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["events.overflow"]
 
@@ -5657,8 +6009,7 @@ class EventsOverflowEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5690,7 +6041,7 @@ class FleetTaskReleasedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.task_released"]
 
@@ -5701,8 +6052,7 @@ class FleetTaskReleasedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5733,7 +6083,7 @@ class FleetTaskChangedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.task_changed"]
 
@@ -5744,8 +6094,7 @@ class FleetTaskChangedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5754,7 +6103,7 @@ class FleetTaskChangedEvent:
     """In a notification: the subscription it belongs to."""
 
     wish: Optional[str] = None
-    """What was asked for."""
+    """The requested change."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetTaskChangedEvent:
@@ -5780,7 +6129,7 @@ class FleetNodeJoinedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.node_joined"]
 
@@ -5791,8 +6140,7 @@ class FleetNodeJoinedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5823,7 +6171,7 @@ class FleetNodeDownEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.node_down"]
 
@@ -5834,8 +6182,7 @@ class FleetNodeDownEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5860,13 +6207,13 @@ class FleetNodeDownEvent:
 
 @dataclass(frozen=True)
 class FleetNodeDrainingEvent:
-    """In a fleet: a node finishes what it holds and takes no more."""
+    """In a fleet: a node finishes its tasks and claims no more."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.node_draining"]
 
@@ -5877,8 +6224,7 @@ class FleetNodeDrainingEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5909,7 +6255,7 @@ class FleetNodeUndrainedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.node_undrained"]
 
@@ -5920,8 +6266,7 @@ class FleetNodeUndrainedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5946,13 +6291,13 @@ class FleetNodeUndrainedEvent:
 
 @dataclass(frozen=True)
 class FleetNodeForgottenEvent:
-    """In a fleet: a node that is lost for good was removed."""
+    """In a fleet: a node that is permanently lost was removed."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.node_forgotten"]
 
@@ -5963,8 +6308,7 @@ class FleetNodeForgottenEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -5995,7 +6339,7 @@ class FleetLimitChangedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.limit_changed"]
 
@@ -6006,8 +6350,7 @@ class FleetLimitChangedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -6038,7 +6381,7 @@ class FleetCreatedEvent:
     """Grows by one per durable event over the whole service, over restarts too."""
 
     time: datetime
-    """When it happened."""
+    """Time of the event."""
 
     type: Literal["fleet.created"]
 
@@ -6049,8 +6392,7 @@ class FleetCreatedEvent:
     """The uid of that task's owner."""
 
     node: Optional[str] = None
-    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
-    """
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
@@ -6094,20 +6436,19 @@ class EventsSinceGap:
 
 @dataclass(frozen=True)
 class NetworkStatusResult:
-    """How the network is."""
+    """State of the network."""
 
     state: NetworkState
-    """unknown (counts as online), offline (no default route leads anywhere), metered or unmetered.
-    """
+    """unknown (treated as online), offline (no usable default route), metered or unmetered."""
 
     monitored: bool
-    """Whether links, addresses and routes are watched (network.monitor)."""
+    """True if links, addresses and routes are watched (network.monitor)."""
 
     interfaces: List[NetworkStatusInterface]
     """Network interfaces by index; none while they are not watched."""
 
     route: Optional[NetworkStatusRoute] = None
-    """The way to the host that was asked for."""
+    """Route to the requested host."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> NetworkStatusResult:
@@ -6131,13 +6472,13 @@ class NetworkStatusInterface:
     """Its number."""
 
     running: bool
-    """Whether it is up and something is at its other end."""
+    """True if it is up and has a carrier."""
 
     metered: bool
-    """Whether network.metered_interfaces names it."""
+    """True if network.metered_interfaces lists it."""
 
     default_route: bool
-    """Whether a default route leads over it."""
+    """True if a default route uses it."""
 
     addresses: List[str]
     """Its addresses with the lengths of their prefixes."""
@@ -6160,13 +6501,13 @@ class NetworkStatusRoute:
     """The way to a host."""
 
     host: str
-    """What was asked for."""
+    """The requested change."""
 
     exists: Optional[bool]
-    """Whether there is a route; null for a name."""
+    """True if there is a route; null for a name."""
 
     source: Optional[str] = None
-    """The address this machine would speak from."""
+    """Source address of this machine."""
 
     interface: Optional[str] = None
     """The interface that has this address, as far as is known."""
@@ -6187,7 +6528,7 @@ class TokenAddResult:
     """The new token."""
 
     token: TokenRecord
-    """As token.list shows it."""
+    """Id in the answer of token.list."""
 
     secret: str
     """The token itself, for Authorization: Bearer. It cannot be shown again."""
@@ -6212,10 +6553,10 @@ class TokenRecord:
     """The uid of the user it calls for."""
 
     scope: TokenScope
-    """What it allows within the rights of its user."""
+    """Rights of the token, within the rights of its user."""
 
     created_at: datetime
-    """When it was added."""
+    """Time of the add."""
 
     expires_at: Optional[datetime] = None
     """It is refused from then on; absent is never."""
@@ -6272,7 +6613,7 @@ class LeaseRenewResult:
 
 @dataclass(frozen=True)
 class DaemonStatusResult:
-    """Which daemon this is and whether it is well."""
+    """Identity and health of the daemon."""
 
     version: str
     """The daemon's version."""
@@ -6290,7 +6631,8 @@ class DaemonStatusResult:
     """The socket it answers on."""
 
     store_id: str
-    """Changes with a new database: ids and sequence numbers then start anew."""
+    """Identity of the database. If it changes, ids and sequence numbers start from the beginning.
+    """
 
     degraded: bool
     """True if the database (nothing starts, reading works) or another file of the daemon cannot be
@@ -6298,28 +6640,31 @@ class DaemonStatusResult:
     """
 
     shutting_down: bool
-    """Whether it is about to stop and takes no new work."""
+    """True if it is about to stop and accepts no new work."""
 
     counts: StateCounts
     """Tasks by state."""
 
     network: NetworkState
-    """What network.changed said last."""
+    """State in the last network.changed."""
 
     activity: bool
-    """Whether transfers are going on, debounced."""
+    """True if transfers run, debounced."""
 
     node: Optional[str] = None
-    """Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
+    """For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
     """The reason: what cannot be written, and why."""
 
     config_problem: Optional[str] = None
-    """Why the configuration file was not taken over when it was read last; for operators."""
+    """Reason why the configuration file was not applied when it was last read; for operators."""
 
     restart_keys: Optional[List[str]] = None
     """Keys of the configuration whose new values wait for a restart; for operators."""
+
+    file_systems: Optional[List[FileSystemRecord]] = None
+    """File systems that the daemon has used and that are still mounted; for operators."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DaemonStatusResult:
@@ -6340,12 +6685,13 @@ class DaemonStatusResult:
             degraded_reason=wire.get("degraded_reason"),
             config_problem=wire.get("config_problem"),
             restart_keys=wire.get("restart_keys"),
+            file_systems=optional(listed(FileSystemRecord.from_wire), wire.get("file_systems")),
         )
 
 
 @dataclass(frozen=True)
 class DaemonConfigResult:
-    """The settings that hold now."""
+    """The settings in force."""
 
     file: Optional[str]
     """Absolute path of the configuration file that was read; null if there was none."""
@@ -6370,15 +6716,15 @@ class DaemonConfigSetting:
     """Its name in the configuration file, with dots."""
 
     value: Any
-    """Its value as the configuration file may hold it: YAML text."""
+    """Its value in the form of the configuration file: YAML text."""
 
     origin: str
-    """Where the value came from, for people: command line, environment NAME, FILE:LINE,
-    queue.set_limits or default.
+    """Origin of the value, for people: command line, environment NAME, FILE:LINE, queue.set_limits
+    or default.
     """
 
     reloadable: bool
-    """Whether a change takes effect without a restart."""
+    """True if a change takes effect without a restart."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DaemonConfigSetting:
@@ -6420,10 +6766,10 @@ class DaemonBackupResult:
 
 @dataclass(frozen=True)
 class DaemonShutdownResult:
-    """How it is going to stop."""
+    """Mode of the shutdown."""
 
     mode: ShutdownMode
-    """How it is going to stop."""
+    """Mode of the shutdown."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DaemonShutdownResult:
@@ -6438,7 +6784,7 @@ class FleetStatusResult:
     """The fleet as a node sees it."""
 
     fleet: str
-    """Names the fleet; changes with a new database."""
+    """Identifies the fleet; changes with a new database."""
 
     node: str
     """The node that answers."""
@@ -6450,13 +6796,13 @@ class FleetStatusResult:
     """The number of the database's schema."""
 
     daemon: bool
-    """Whether the node's xferd answers."""
+    """True if the node's xferd answers."""
 
     nodes: int
     """Nodes that are known."""
 
     live: int
-    """Nodes whose beat this node has seen change lately."""
+    """Nodes whose beats this node has seen recently."""
 
     counts: StateCounts
     """Tasks by state."""
@@ -6504,22 +6850,22 @@ class FleetNodeRecord:
     """A node of the fleet."""
 
     name: str
-    """Names the node."""
+    """Identifies the node."""
 
     state: FleetNodeState
-    """Whether it beats, as the node that answers sees it."""
+    """State of its beats, as seen by the node that answers."""
 
     draining: bool
-    """Whether it takes no new tasks."""
+    """True if it claims no new tasks."""
 
     places: List[str]
-    """Where its tasks come from, beside those for it alone."""
+    """Places whose tasks it claims, besides those for it alone."""
 
     slots: int
-    """Tasks that it holds at most."""
+    """Highest number of tasks that it claims."""
 
     leases: int
-    """Tasks that it holds. A node that drains and holds none may be stopped."""
+    """Tasks that it has claimed. A node that drains and has none may be stopped."""
 
     pinned: int
     """Unfinished tasks that only it can carry out."""
@@ -6548,10 +6894,10 @@ class FleetNodeRecord:
 
 @dataclass(frozen=True)
 class FleetDrainResult:
-    """The node as it is now."""
+    """Present state of the node."""
 
     node: FleetNodeRecord
-    """The node as it is now."""
+    """Present state of the node."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetDrainResult:
@@ -6563,10 +6909,10 @@ class FleetDrainResult:
 
 @dataclass(frozen=True)
 class FleetForgetResult:
-    """What forgetting the node means for its tasks."""
+    """Effects of removing the node on its tasks."""
 
     forgotten: bool
-    """Whether the node was removed."""
+    """True if the node was removed."""
 
     requeued: List[TaskID]
     """Tasks that other nodes take, at most 1,000 of them."""
@@ -6575,16 +6921,16 @@ class FleetForgetResult:
     """Tasks that no other node can take, at most 1,000 of them."""
 
     requeued_count: int
-    """How many are queued again."""
+    """Number of tasks that are queued again."""
 
     failed_count: int
-    """How many fail."""
+    """Number of tasks that fail."""
 
     parts: int
-    """How many partial files the node has on shared storages; with confirm they were removed."""
+    """Number of the node's partial files on shared storages; with confirm they were removed."""
 
     storages_left: List[str]
-    """Shared storages that this node cannot look at: partial files may stay there."""
+    """Shared storages that this node cannot read: partial files may remain there."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetForgetResult:
@@ -6601,13 +6947,13 @@ class FleetForgetResult:
 
 
 CacheKey = Union[str, CacheKeyRecord]
-"""What stands for a URL in the cache: a text in its place, or what of it does not count."""
+"""Key of a URL in the cache: a text in its place, or the parts of it to ignore."""
 
 
 TaskAddResult = Union[TaskAddOne, TaskAddMany]
 
 
-SelectionResult = Union[SelectionResultListed, SelectionResultCounted]
+SelectionResult = Union[SelectionResultListed, SelectionResultCounted, SelectionResultBegun]
 
 
 Event = Union[
@@ -6632,6 +6978,8 @@ Event = Union[
     TaskSupersededEvent,
     TaskRemovedEvent,
     BatchCompletedEvent,
+    OperationProgressEvent,
+    OperationEndedEvent,
     QueueIdleEvent,
     ActivityChangedEvent,
     NetworkChangedEvent,
@@ -6670,7 +7018,9 @@ def decode_selection_result(wire: Mapping[str, Any]) -> SelectionResult:
     """Reads the alternative whose required fields are there."""
     if "changed" in wire and "unchanged" in wire and "missing" in wire:
         return SelectionResultListed.from_wire(wire)
-    return SelectionResultCounted.from_wire(wire)
+    if "changed_count" in wire and "unchanged_count" in wire:
+        return SelectionResultCounted.from_wire(wire)
+    return SelectionResultBegun.from_wire(wire)
 
 
 EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
@@ -6695,6 +7045,8 @@ EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "task.superseded": TaskSupersededEvent.from_wire,
     "task.removed": TaskRemovedEvent.from_wire,
     "batch.completed": BatchCompletedEvent.from_wire,
+    "operation.progress": OperationProgressEvent.from_wire,
+    "operation.ended": OperationEndedEvent.from_wire,
     "queue.idle": QueueIdleEvent.from_wire,
     "activity.changed": ActivityChangedEvent.from_wire,
     "network.changed": NetworkChangedEvent.from_wire,

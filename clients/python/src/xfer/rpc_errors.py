@@ -22,7 +22,8 @@ class MethodNotFoundError(RPCError):
 
 
 class InvalidParamsError(RPCError):
-    """A parameter is unknown, missing, of the wrong type, or out of range; data.path names it."""
+    """A parameter is unknown, missing, of the wrong type, or out of range; data.path is its name.
+    """
 
 
 class InternalError(RPCError):
@@ -30,7 +31,7 @@ class InternalError(RPCError):
 
 
 class NotFoundError(RPCError):
-    """What was named does not exist, or belongs to another user."""
+    """The object does not exist, or belongs to another user."""
 
 
 class InvalidStateError(RPCError):
@@ -46,7 +47,7 @@ class RejectedByPolicyError(RPCError):
 
 
 class ConflictError(RPCError):
-    """It contradicts what exists; data.reason tells which (key_reused, …)."""
+    """The request contradicts the present state; data.reason is the cause (key_reused, …)."""
 
 
 class LimitExceededError(RPCError):
