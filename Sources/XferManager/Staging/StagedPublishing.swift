@@ -202,7 +202,9 @@ public actor StagedPublishing: ManagerPart {
                     }
                 }
             }
-            return await group.reduce(into: staged.map { _ in .success(nil) }) { $0[$1.0] = $1.1 }
+            var outcomes = [Result<PublishIntent?, any Error>](repeating: .success(nil), count: staged.count)
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return outcomes
         }
     }
 
