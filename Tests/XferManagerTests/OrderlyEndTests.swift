@@ -35,12 +35,23 @@ import XferTestSupport
         #expect(logged.count == 1 && logged[0].contains("no room") && logged[0].contains("7"), "\(logged)")
     }
 
+    /// Opens a manager in `directory`, whose log is kept in `lines`.
+    private func open(
+        _ path: String, in directory: TemporaryDirectory, _ lines: NIOLockedValueBox<[String]>
+    ) async throws -> TransferManager {
+        try await TransferManager.open(
+            stateDirectory: path,
+            settings: ManagerSettings(downloadDirectory: directory.path, roots: [directory.path], ownUID: 0),
+            version: "test", logger: Logger(label: "test") { _ in Recorder(lines: lines) },
+            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") })
+    }
+
     /// The kernel releases the lock of a killed process some time after kill(2) has returned.
     @Test func aStartWaitsForTheLockOfADaemonThatIsAboutToEnd() async throws {
-        let fixture = try await ManagerFixture()
-        let path = try fixture.directory.makeDirectory("state1", mode: 0o700)
+        let directory = try TemporaryDirectory("xfer-end")
+        let path = try directory.makeDirectory("state", mode: 0o700)
         let ending = NIOLockedValueBox<StateDirectory?>(try StateDirectory(path: path))
-        async let manager = fixture.open()
+        async let manager = open(path, in: directory, NIOLockedValueBox([]))
         ending.withLockedValue { $0 = nil }
         try await manager.shutdown(.suspend)
     }
@@ -48,11 +59,7 @@ import XferTestSupport
     @Test func workBesideTheEndOfTheServiceLogsNothing() async throws {
         let directory = try TemporaryDirectory("xfer-end")
         let lines = NIOLockedValueBox<[String]>([])
-        let manager = try await TransferManager.open(
-            stateDirectory: try directory.makeDirectory("state", mode: 0o700),
-            settings: ManagerSettings(downloadDirectory: directory.path, roots: [directory.path], ownUID: 0),
-            version: "test", logger: Logger(label: "test") { _ in Recorder(lines: lines) },
-            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") })
+        let manager = try await open(try directory.makeDirectory("state", mode: 0o700), in: directory, lines)
         try await manager.start()
         await manager.shutdown(.suspend)
         // What was begun and had not come to the database yet comes to it now.

@@ -69,7 +69,7 @@ extension TaskSummary {
     /// The fields that a listing has to contain for `init(_:)`.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
-        "not_modified", "warning", "max_recv_rate", "max_send_rate",
+        "not_modified", "warning", "max_recv_rate", "max_send_rate", "checksum", "post_process",
     ])
 
     init(_ record: TaskRecord) {

@@ -17,7 +17,9 @@ typealias StepRecorder = @Sendable (_ tx: StoreTransaction, _ step: FilterStep) 
 /// The result of one step of a verb over a filter.
 struct FilterStep: Hashable, Sendable {
     /// The error of a verb that its recorder has stopped.
-    struct Stopped: Error {}
+    struct Stopped: Error, CustomStringConvertible {
+        var description: String { "the operation was stopped" }
+    }
 
     /// The last task of the step.
     var reached: TaskID

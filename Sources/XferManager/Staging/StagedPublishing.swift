@@ -190,22 +190,16 @@ public actor StagedPublishing: ManagerPart {
     }
 
     /// Gives the files their names, those of one directory together. See `StagedFile.publish`.
+    ///
+    /// The results have the order of the files. Swift 6.3.1 compiles a task group wrongly that returns indices with the
+    /// results: with optimisation the indices are others than those of the files.
     private func publishTogether(_ staged: [StagedFile]) async -> [Result<PublishIntent?, any Error>] {
-        let (services, settings) = (services, settings)
-        return await withTaskGroup(of: (Int, Result<PublishIntent?, any Error>).self) { group in
-            for (index, file) in staged.enumerated() {
-                group.addTask {
-                    do {
-                        return (index, .success(try await file.publish(services, settings)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            var outcomes = [Result<PublishIntent?, any Error>](repeating: .success(nil), count: staged.count)
-            for await (index, outcome) in group { outcomes[index] = outcome }
-            return outcomes
+        let attempts = staged.map { file in
+            Task { [services, settings] in try await file.publish(services, settings) }
         }
+        var results: [Result<PublishIntent?, any Error>] = []
+        for attempt in attempts { results.append(await attempt.result) }
+        return results
     }
 
     /// Commits the ends of tasks whose files have the names in their intents, or need none. Returns the states of tasks

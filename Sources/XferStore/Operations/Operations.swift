@@ -124,7 +124,8 @@ extension BulkOperation {
     fileprivate static func ifReadable(_ row: ResultRow) throws(StoreError) -> BulkOperation? {
         do throws(StoreError) {
             return try BulkOperation(row)
-        } catch .unreadable {
+        } catch {
+            guard case .unreadable = error else { throw error }
             return nil
         }
     }

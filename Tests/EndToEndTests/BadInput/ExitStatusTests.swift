@@ -25,7 +25,7 @@ import XferTestSupport
         ("update --group nope --priority high", 0, "nothing updated"), ("update 1 --priority high", 3, "completed"),
         ("update 99 --priority high", 3, "no task 99"), ("update 1", 2, "nothing to change"),
         ("set-source 99 http://127.0.0.1:9/", 3, "no task 99"), ("set-source 1 nonsense", 3, "url: "),
-        ("cat 99", 3, "no task 99"), ("result 99", 3, "no task 99"), ("result 1", 3, "no response"),
+        ("cat 99", 3, "no task 99"), ("result 99", 3, "no task 99"), ("result 1", 3, "no stored response"),
         ("queue", 0, "open"), ("queue pause", 0, "paused"), ("queue resume", 0, "open"), ("queue fly", 2, "fly"),
         ("limit", 0, "max active"), ("limit --max-active 10001", 3, "from 1 to 10000"),
         ("limit --recv fast", 2, "expected bytes per second"),

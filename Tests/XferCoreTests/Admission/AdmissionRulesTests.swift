@@ -154,7 +154,7 @@ import XferModel
                 == "x.bad.example is denied: it matches .bad.example of network.deny_hosts")
         #expect(
             rules.refusal(ofHost: "[fe80::1]", port: 1)?.description
-                == "fe80::1 is denied: it lies in fe80::/10 of network.deny_addresses")
+                == "fe80::1 is denied: it is in fe80::/10 of network.deny_addresses")
         #expect(rules.refusal(ofHost: "other.example", port: 1)?.description.contains("network.allow_hosts") == true)
         let refusal = try #require(rules.refusal(ofHost: "[fe80::1]", port: 1))
         let error = TransferError(refusal, host: "name.example:8443")

@@ -88,8 +88,9 @@ struct EventMessageTests {
         #expect(wire["subscription"] == 1)
         #expect(wire["type"] == .string(payload.type.rawValue))
         #expect(message.isTerminal == payload.type.isTerminal)
-        // What is staged has come as far as it goes by itself, but has not ended.
-        #expect((wire["state"] != nil) == (payload.type.isTerminal || payload.type == .taskStaged))
+        // A staged task has not ended, but does not continue by itself; an ended operation is no task.
+        let hasState = payload.type.isTerminal || [.taskStaged, .operationEnded].contains(payload.type)
+        #expect((wire["state"] != nil) == hasState)
     }
 
     @Test func aFieldOfAnotherTypeIsNil() throws {
