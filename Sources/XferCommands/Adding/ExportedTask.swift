@@ -33,18 +33,20 @@ struct ExportedTask: Hashable, Sendable {
             throw Refusal(reason: "its URL or a header field has a secret; write it with --show-secrets")
         }
         var options = Options()
-        options.add(record, fields)
+        let plain = TransferTask.plainDownload(record)
+        options.add(record, fields, unless: plain)
         let texts = urls + options.lines
         guard !texts.contains(where: { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }) else {
             throw Refusal(reason: "a line of the format cannot hold a control character")
         }
         lines = [urls.joined(separator: "\t")] + options.lines
-        lost = Self.lostFields(of: record, carried: options.carried)
+        lost = Self.lostFields(of: record, beside: plain, carried: options.carried)
     }
 
     /// The fields that differ from those of a plain download and have no option.
-    private static func lostFields(of record: TaskRecord, carried: Set<String>) -> [String] {
-        let plain = TransferTask.plainDownload(record)
+    private static func lostFields(
+        of record: TaskRecord, beside plain: TaskRecord, carried: Set<String>
+    ) -> [String] {
         let (own, usual) = (record.wire.objectValue, plain.wire.objectValue)
         return NewTask.wireFields.map(\.name).filter { name in
             guard !carried.contains(name), let value = own?[name] else { return false }
@@ -63,21 +65,28 @@ private struct Options {
         carried.insert(field)
     }
 
-    private mutating func add<Value>(
-        _ option: InputOption, _ patch: Patch<Value>, for field: String, _ text: (Value) -> String?
+    /// Adds an option unless its value is the one that a task has by itself.
+    private mutating func add<Value: Equatable>(
+        _ option: InputOption, _ patch: Patch<Value>, for field: String, unless usual: Patch<Value> = .unchanged,
+        _ text: (Value) -> String?
     ) {
         guard case .set(let value) = patch, let text = text(value) else { return }
+        guard patch != usual else {
+            carried.insert(field)
+            return
+        }
         add(option, text, for: field)
     }
 
-    mutating func add(_ record: TaskRecord, _ headers: [HeaderField]) {
+    /// - Parameter plain: a download with no option, whose values need no line.
+    mutating func add(_ record: TaskRecord, _ headers: [HeaderField], unless plain: TaskRecord) {
         if let directory = record.dir { add(.dir, directory, for: "dir") }
         if let name = record.output { add(.out, name, for: "output") }
         if let checksum = record.checksum { add(.checksum, checksum, for: "checksum") }
         for header in headers { add(.header, "\(header.name): \(header.value)", for: "headers") }
         if record.state?.value == .paused { add(.pause, "true", for: "paused") }
-        add(record.limits)
-        add(record.choices)
+        add(record.limits, unless: plain.limits)
+        add(record.choices, unless: plain.choices)
         add(record.destination)
         if case .set(let proxy) = record.access.proxy, proxy.form.credential == nil {
             add(.proxy, proxy.form.url, for: "proxy")
@@ -87,21 +96,21 @@ private struct Options {
         }
     }
 
-    private mutating func add(_ limits: TaskSpecification.Limits) {
-        add(.receiveLimit, limits.maxReceiveRate, for: "max_recv_rate") { "\($0)" }
-        add(.sendLimit, limits.maxSendRate, for: "max_send_rate") { "\($0)" }
-        add(.maxTries, limits.maxRetries, for: "max_retries") { "\($0.addingSaturated(1))" }
+    private mutating func add(_ limits: TaskSpecification.Limits, unless usual: TaskSpecification.Limits) {
+        add(.receiveLimit, limits.maxReceiveRate, for: "max_recv_rate", unless: usual.maxReceiveRate) { "\($0)" }
+        add(.sendLimit, limits.maxSendRate, for: "max_send_rate", unless: usual.maxSendRate) { "\($0)" }
+        add(.maxTries, limits.maxRetries, for: "max_retries", unless: usual.maxRetries) { "\($0.addingSaturated(1))" }
         add(.split, limits.segments, for: "segments") { count in
             if case .exactly(let number) = count { "\(number)" } else { nil }
         }
     }
 
-    private mutating func add(_ choices: TransferRequest.Choices) {
+    private mutating func add(_ choices: TransferRequest.Choices, unless usual: TransferRequest.Choices) {
         // The format has whole seconds.
         func seconds(_ time: Double) -> String? { Int64(exactly: time).map { "\($0)" } }
-        add(.timeout, choices.idleTimeout, for: "idle_timeout", seconds)
-        add(.connectTimeout, choices.connectTimeout, for: "connect_timeout", seconds)
-        add(.lowestSpeed, choices.minReceiveRate, for: "min_recv_rate") { "\($0)" }
+        add(.timeout, choices.idleTimeout, for: "idle_timeout", unless: usual.idleTimeout, seconds)
+        add(.connectTimeout, choices.connectTimeout, for: "connect_timeout", unless: usual.connectTimeout, seconds)
+        add(.lowestSpeed, choices.minReceiveRate, for: "min_recv_rate", unless: usual.minReceiveRate) { "\($0)" }
     }
 
     private mutating func add(_ destination: Destination.Choices) {

@@ -28,7 +28,9 @@ import XferTestSupport
             try await daemon.complete(try await daemon.add(url, ["output": "reported"]))
             try await daemon.pin("strict", "localhost:\(secure.port)", [TrustFixture.foreignPin])
             try await daemon.fails(try await daemon.add(url), "pin_mismatch")
-            try await eventually("the delivery has failed") { daemon.log.contains("a webhook did not accept a delivery") }
+            try await eventually("the delivery has failed") {
+                daemon.log.contains("a webhook did not accept a delivery")
+            }
             try await daemon.stop()
 
             for part in ["a task has failed", "report-only trust policy would have refused", "reason=pin_mismatch"] {

@@ -16,7 +16,7 @@ import XferTestSupport
         "headers": ["X-A": ["1", "2"], "Referer": "http://c/"], "max_recv_rate": 2048, "max_send_rate": 4096,
         "max_retries": 4, "segments": 3, "idle_timeout": 9, "connect_timeout": 3, "min_recv_rate": 100,
         "remote_time": true, "on_conflict": "update", "proxy": ["url": "http://proxy:3128", "no_proxy": ["c", "d"]],
-        "label": "set", "priority": "high", "progress": ["received": 5, "sent": 0],
+        "label": "set", "priority": "high", "progress": ["received": 5, "total": nil, "sent": 0],
     ]
 
     private func export(

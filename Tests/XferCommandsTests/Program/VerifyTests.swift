@@ -57,7 +57,7 @@ import XferTestSupport
                     "tasks": [
                         ["id": 9, "state": "completed", "final_path": .string(path)], .object(demanding),
                         ["id": 6, "state": "completed", "final_path": "/elsewhere", "checksum": "md5=00"],
-                    ]
+                    ], "next_cursor": nil,
                 ])
         }
         let one = try await Program.run(["verify", "abc"], daemon: daemon, directory: directory.path)
