@@ -41,6 +41,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var uploadChunkSize: Int64 = 0
     /// The smallest segment of a download, in bytes.
     public var smallestSegment: Int64 = 1 << 20
+    /// The age after which a large transfer does not return to the queue.
+    public var largeYouth = TransferMix.youth
     /// The highest number of client connections. File descriptors are reserved for them.
     public var maxClients = 256
     /// The number of threads that transfer bytes, 1 … 8.

@@ -12,6 +12,7 @@ import XferTestSupport
         let gate = Gate()
         let manager = try await fixture.open(change: { settings in
             (settings.maxActive, settings.maxActivePerHost) = (nil, 100)
+            settings.largeYouth = Patience.long
         })
         var ids: [TaskID] = []
         for number in 0..<TransferMix.first {

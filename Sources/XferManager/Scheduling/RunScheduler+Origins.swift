@@ -101,7 +101,7 @@ extension RunScheduler {
     /// Returns large transfers to the queue if more are under way than may be; see `TransferMix.surplus`.
     func returnSurplus() async {
         guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
-        let now = Clocks.monotonic()
+        let (now, youth) = (Clocks.monotonic(), context.settings.withLockedValue(\.largeYouth))
         let large = transfers.compactMap { id, transfer -> TransferMix.Large? in
             guard machine.kind(of: id) == .large, let task = transfer.tasks.first, let live = runs[task] else {
                 return nil
@@ -109,7 +109,7 @@ extension RunScheduler {
             let isKept = live.byteCount == 0 || live.control.isResumable == true
             let mayReturn =
                 transfer.tasks.count == 1 && live.mayStop && live.isTransferring && isKept && !live.wasKnownLarge
-                && live.begunAt.duration(to: now) <= TransferMix.youth
+                && live.begunAt.duration(to: now) <= youth
             return TransferMix.Large(
                 transfer: id, begunAt: live.begunAt, mayReturn: mayReturn,
                 isStopping: transfer.tasks.allSatisfy { runs[$0]?.control.isStopRequested ?? true })
