@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferSystem
