@@ -9,7 +9,7 @@ import XferTestSupport
 @Suite struct TransferMixTests {
     @Test func largeFilesBeyondTheirMostReturnToTheQueueAndLoseNothing() async throws {
         let fixture = try await ManagerFixture()
-        let gate = Gate()
+        let (heads, gate) = (Gate(), Gate())
         let manager = try await fixture.open(change: { settings in
             (settings.maxActive, settings.maxActivePerHost) = (nil, 100)
             settings.largeYouth = Patience.long
@@ -17,10 +17,14 @@ import XferTestSupport
         var ids: [TaskID] = []
         for number in 0..<TransferMix.first {
             let version = SourceVersion.tagged(UInt64(number), length: TransferMix.largeLength + 1)
-            fixture.server.serve("/\(number)", version).always(.stall(at: 400_000, until: gate))
+            fixture.server.serve("/\(number)", version).always(
+                .stallHead(until: heads), .stall(at: 400_000, until: gate))
             ids.append(try await fixture.add("/\(number)", as: "f\(number)", to: manager))
         }
         try await manager.start()
+        // No size is known before all have started.
+        try await eventually("all have started") { fixture.server.requests.count == TransferMix.first }
+        heads.open()
         let returned = try await eventually("some are queued again") { () -> TransferTask? in
             var tasks: [TransferTask] = []
             for id in ids { tasks.append(try await manager.queries.task(id, for: ManagerFixture.caller)) }
