@@ -16,7 +16,7 @@ import XferTestSupport
         "headers": ["X-A": ["1", "2"], "Referer": "http://c/"], "max_recv_rate": 2048, "max_send_rate": 4096,
         "max_retries": 4, "segments": 3, "idle_timeout": 9, "connect_timeout": 3, "min_recv_rate": 100,
         "remote_time": true, "on_conflict": "update", "proxy": ["url": "http://proxy:3128", "no_proxy": ["c", "d"]],
-        "label": "set", "priority": "high", "progress": ["received": 5, "total": nil, "sent": 0],
+        "label": "set", "priority": "high",
     ]
 
     private func export(
@@ -52,7 +52,7 @@ import XferTestSupport
         #expect(result.errors == "xferctl: #7: not in the list: priority, label\n", "\(result.errors)")
         #expect(calls.allSatisfy { $0["secrets"] == nil })
         var expected = Self.whole
-        for name in ["id", "owner", "state", "kind", "url", "label", "priority", "progress"] { expected[name] = nil }
+        for name in ["id", "owner", "state", "kind", "url", "label", "priority"] { expected[name] = nil }
         expected["paused"] = true
         expected["retry_failed"] = true
         #expect(try await added(result.output) == [.object(expected)])
