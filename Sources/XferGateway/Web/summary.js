@@ -30,7 +30,7 @@ export class Summary extends EventTarget {
         setText(byID("network"), NETWORKS[status.network] ?? status.network);
         const problems = [
             status.degraded ? `Degraded: ${status.degraded_reason ?? "the database cannot be written"}.` : "",
-            status.config_problem ? `The configuration was not taken over: ${status.config_problem}` : "",
+            status.config_problem ? `The configuration was not applied: ${status.config_problem}` : "",
             status.shutting_down ? "xferd is about to stop and takes no new work." : "",
         ].filter(Boolean);
         byID("problems").hidden = problems.length === 0;

@@ -90,7 +90,7 @@ import XferTestSupport
         try await daemon.start()
         try daemon.configure(bad.settings)
         daemon.reload()
-        try await eventually("it is refused") { daemon.log.contains("not taken over") }
+        try await eventually("it is refused") { daemon.log.contains("not applied") }
         #expect(try await daemon.policyNames == ["default"])
         try await daemon.stop()
     }

@@ -137,7 +137,7 @@ import XferTestSupport
             // A file that holds no pin any more changes nothing.
             let second = try await version()
             try FileTree.write("nothing", to: pins)
-            try await eventually("it is refused") { daemon.log.contains("not taken over") }
+            try await eventually("it is refused") { daemon.log.contains("not applied") }
             #expect(try await version() == second)
             // With SIGHUP, as where files are behind symbolic links.
             try FileTree.write(leaf.certificate, to: pins)
@@ -178,7 +178,7 @@ import XferTestSupport
             settings["queue"] = ["max_active": "7"]
             try daemon.configure(settings)
             daemon.reload()
-            try await eventually("it is refused") { daemon.log.contains("not taken over") }
+            try await eventually("it is refused") { daemon.log.contains("not applied") }
             #expect(daemon.log.contains("bank.test is named twice"))
             let own = try await daemon.call("policy.get", ["name": "own"])["policy"]
             #expect(own?["hosts"] == ["own.test"] && own?["min_tls"] == "1.3")
