@@ -16,7 +16,7 @@ from .errors import (
     UnavailableError,
 )
 from .records import (
-    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, NewTask, SelectionResult, SelectionResultListed,
+    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, NewTask, SelectionResult, SelectionResultCounted, SelectionResultListed,
     TaskOptions, TaskRecord, TaskWaitResult, decode_event,
 )
 from .rpc_errors import BY_CODE, ShuttingDownError
@@ -219,7 +219,7 @@ def has_changed(task_id: int, result: SelectionResult) -> bool:
         if task_id in result.missing:
             raise TaskRemovedError(task_id)
         return task_id in result.changed
-    return result.changed_count > 0
+    return isinstance(result, SelectionResultCounted) and result.changed_count > 0
 
 
 class Position:
