@@ -16,7 +16,8 @@ from .errors import (
     UnavailableError,
 )
 from .records import (
-    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, NewTask, SelectionResult, SelectionResultCounted, SelectionResultListed,
+    Event, EventName, EventsOverflowEvent, EventsSubscribeResult, NewTask, SelectionResult, SelectionResultCounted,
+    SelectionResultListed,
     TaskOptions, TaskRecord, TaskWaitResult, decode_event,
 )
 from .rpc_errors import BY_CODE, ShuttingDownError
