@@ -47,7 +47,7 @@ struct DaemonStarter {
         guard geteuid() != Self.overflowUser else {
             throw CommandFailure(
                 .noDaemon,
-                "no daemon runs, and none can be started for uid 65534 (nobody), which represents every unknown user: "
+                "no daemon runs, and none can be started for uid 65534, which represents every unknown user: "
                     + "run this as a user of its own")
         }
         guard let program = ChildProgram.find("xferd") else {
