@@ -45,7 +45,10 @@ public struct PolicyReadingError: Error, Hashable, Sendable, CustomStringConvert
 public enum Authorities {
     /// A text that identifies the contents of the file; a nil `file` means the system's file. Different contents have
     /// different texts. Blocks for some milliseconds, or for less if the result is equal to `known`.
-    /// - Throws: if the file cannot be read or has no certificates. Then the former contents stay in force.
+    ///
+    /// - Parameter known: the text of the contents in force; nil before the first start.
+    /// - Throws: if the file cannot be read, or differs from `known` and has no certificates. Then the former contents
+    ///   stay in force.
     public static func fingerprint(ofFile file: String?, known: String?) throws(AuthoritiesError) -> String {
         do throws(TrustAnchorsError) {
             return try TrustAnchors(file: file).fingerprint(known: known)

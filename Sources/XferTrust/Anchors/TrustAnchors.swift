@@ -106,12 +106,13 @@ extension TrustAnchors {
 
     /// Returns a text that identifies the contents of the bundle; other contents have another text.
     ///
-    /// - Parameter known: the text for contents that were in force before. Such contents are not parsed again.
-    /// - Throws: when the file cannot be read, or has no certificates.
+    /// - Parameter known: the text for contents that were in force before, which are not parsed again; nil before the
+    ///   first start, when no connection was judged by any.
+    /// - Throws: when the file cannot be read, or differs from `known` and has no certificates.
     public func fingerprint(known: String?) throws(TrustAnchorsError) -> String {
         let found = String(SHA256Digest.hex(of: try contents()).prefix(16))
         // Contents that cannot be parsed are not in force.
-        if found != known { _ = try AnchorStore(file: file) }
+        if let known, found != known { _ = try AnchorStore(file: file) }
         return found
     }
 
