@@ -76,6 +76,10 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
+    def unending(self, name: str = "big") -> str:
+        """The URL of a file that takes longer than a test, however slow the machine is."""
+        return f"{self.url}/{name}?rate=400000&size=200000000"
+
     def close(self) -> None:
         """Ends the site."""
         self._server.shutdown()

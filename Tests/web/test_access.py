@@ -97,7 +97,7 @@ def test_axe_has_no_serious_finding(page: Page, site: Site, client: xfer.Client,
     page.browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
     failed = client.add(f"{site.url}/missing?status=404", group="isos").id
-    client.add(f"{site.url}/big?rate=200000", output="big")
+    client.add(site.unending(), output="big")
     page.wait_for_state(failed, "failed")
     page.browser.execute_script(AXE.read_text())
     found = {}

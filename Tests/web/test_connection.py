@@ -51,7 +51,7 @@ def test_a_new_database_is_read_from_its_beginning(
 
 
 def test_what_one_tab_does_the_other_shows(page: Page, site: Site, daemon: Daemon, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=300000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.wait_for_state(task, "running")
     browser = page.browser
     first = browser.current_window_handle

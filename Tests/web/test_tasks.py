@@ -118,7 +118,7 @@ def test_many_urls_are_added_as_a_batch_and_counted(page: Page, site: Site) -> N
 
 
 def test_progress_and_the_rate_are_live(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.wait_for_state(task, "running")
     page.until(lambda: "kB/s" in page.row(task).text, "a rate in the row")
     shown = page.row(task).text
@@ -129,7 +129,7 @@ def test_progress_and_the_rate_are_live(page: Page, site: Site, client: xfer.Cli
 
 
 def test_a_task_is_paused_and_resumed(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.wait_for_state(task, "running")
     page.select(task)
     page.click("Pause")
@@ -140,7 +140,7 @@ def test_a_task_is_paused_and_resumed(page: Page, site: Site, client: xfer.Clien
 
 
 def test_a_task_is_cancelled_after_a_question(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.select(task)
     page.click("Cancel…")
     page.click("Keep", "#cancel-dialog")
@@ -208,7 +208,7 @@ def test_staged_tasks_are_published_together(
 
 
 def test_a_running_task_cannot_be_published(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big", finalize="manual").id
+    task = client.add(site.unending(), output="big", finalize="manual").id
     page.wait_for_state(task, "running")
     page.select(task)
     page.until(lambda: "Pause" in page.text("toolbar"), "the commands of a running task")
@@ -256,7 +256,7 @@ def test_details_show_what_is_known_and_what_happened(page: Page, site: Site, cl
 
 
 def test_the_time_line_is_live(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.select(task)
     page.press("o")
     page.wait_for_text("time-line", "try 1 began")
@@ -265,7 +265,7 @@ def test_the_time_line_is_live(page: Page, site: Site, client: xfer.Client) -> N
 
 
 def test_all_tasks_of_a_view_are_commanded_together(page: Page, site: Site, client: xfer.Client) -> None:
-    ids = [client.add(f"{site.url}/{name}?rate=100000", output=name).id for name in "abc"]
+    ids = [client.add(site.unending(name), output=name).id for name in "abc"]
     page.row(ids[-1])
     page.press(Keys.CONTROL, "a")
     page.wait_for_text("selected", "all selected")
@@ -319,7 +319,7 @@ def test_a_rate_that_is_none_is_refused_with_an_example(page: Page, client: xfer
 
 
 def test_one_task_is_limited(page: Page, site: Site, client: xfer.Client) -> None:
-    task = client.add(f"{site.url}/big?rate=400000", output="big").id
+    task = client.add(site.unending(), output="big").id
     page.select(task)
     page.press("l")
     page.until(lambda: page.element("task-limit-dialog").is_displayed(), "the dialog")
