@@ -1,4 +1,3 @@
-import Glibc
 import StrictJSON
 import Testing
 import XferModel
@@ -8,12 +7,11 @@ import XferTestSupport
 /// without a checksum, from one server or three mirrors, in one piece or in segments.
 ///
 /// Each file is right in the end, no other file is published before, each task ends once, nothing is left over, and the
-/// requests are bounded. 10,000 downloads with XFER_SOAK, from the seed XFER_SEED on.
+/// requests are bounded. 10,000 downloads with XFER_SOAK: a seed draws the kills of one daemon and its 20 downloads.
 @Suite(.serialized) struct MisfortuneKillTests {
-    private static let first = getenv("XFER_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
     /// Downloads that one daemon makes at the same time.
     private static let width = Campaign.isSoak ? 20 : 8
-    private static let batches = Campaign.isSoak ? 500 : 1
+    private static let portions = Campaign.portions(usual: 1, soak: 500)
     private static let mostKills = Campaign.isSoak ? 8 : 4
     private static let longest = Campaign.isSoak ? 60 : 12
 
@@ -28,9 +26,13 @@ import XferTestSupport
         var name: String { "f\(seed)" }
     }
 
-    @Test(arguments: 0..<UInt64(batches)) func downloadsSurviveMisfortunesAndKills(batch: UInt64) async throws {
+    @Test(arguments: portions) func downloadsSurviveMisfortunesAndKills(seeds: Range<UInt64>) async throws {
+        try await Campaign.forEach(seeds) { try await killBetweenDownloads(seed: $0) }
+    }
+
+    private func killBetweenDownloads(seed: UInt64) async throws {
         let width = UInt64(Self.width)
-        var random = SplitMix64(seed: Self.first + batch)
+        var random = SplitMix64(seed: seed)
         let options = DaemonFixture.Options(settings: [
             "queue": ["max_active": "\(width)", "max_active_per_host": "\(width)"],
             "download": ["checkpoint_bytes": "\(128 << 10)"],
@@ -39,7 +41,7 @@ import XferTestSupport
             let server = try await FaultServer()
             var downloads: [Download] = []
             for index in 0..<width {
-                downloads.append(try await add(Self.first + batch * width + index, to: daemon, server))
+                downloads.append(try await add(seed * width + index, to: daemon, server))
             }
             var kills = 0
             while kills < Self.mostKills {

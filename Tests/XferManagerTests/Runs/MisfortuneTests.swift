@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 import XferCore
 import XferModel
@@ -12,11 +11,10 @@ import XferTestSupport
 /// HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
-/// the requests are bounded. Many seeds with XFER_SOAK, from XFER_SEED on.
+/// the requests are bounded. 10,000 seeds with XFER_SOAK.
 @Suite(.serialized) struct MisfortuneTests {
-    private static let first = getenv("XFER_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
     // Six are every transport, with and without mirrors.
-    private static let seeds = first..<first + (Campaign.isSoak ? 2000 : 6)
+    private static let portions = Campaign.portions(usual: 6, soak: 10_000)
     private static let longest = Campaign.isSoak ? 200 : 30
 
     /// How the service and the unlucky server talk.
@@ -63,7 +61,11 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: seeds) func aDownloadSurvivesAnySeriesOfMisfortunes(seed: UInt64) async throws {
+    @Test(arguments: portions) func aDownloadSurvivesAnySeriesOfMisfortunes(seeds: Range<UInt64>) async throws {
+        try await Campaign.forEach(seeds) { try await download(seed: $0) }
+    }
+
+    private func download(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let misfortunes = Int.random(in: 1...Self.longest, using: &random)
         let isDigestDemanded = random.chance(0.5)
