@@ -50,14 +50,12 @@ final class UnixSocket {
 
     /// Appends at most 64 KiB of the available bytes to `buffer`. Returns false when there are none now.
     func read(into buffer: inout [UInt8]) throws(ConnectionError) -> Bool {
-        let chunk = 65_536
-        let start = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: chunk))
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            recv(descriptor, bytes.baseAddress.map { $0 + start }, chunk, 0)
+        let (count, code) = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { chunk in
+            let count = recv(descriptor, chunk.baseAddress, chunk.count, 0)
+            let code = errno
+            buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<max(0, count)]))
+            return (count, code)
         }
-        let code = errno
-        buffer.removeLast(chunk - max(0, count))
         if count > 0 { return true }
         if count == 0 { throw .closed }
         guard code == EAGAIN || code == EINTR else { throw .transferring("recv", errno: code) }

@@ -146,11 +146,13 @@ struct CommandLineWords {
 
     /// The arguments of a verb; nil if the parser's dump of the verbs cannot be read.
     private static func arguments(of path: [String]) -> [CommandTree.Argument]? {
-        guard var command = try? CommandTree.ofThisProgram() else { return nil }
+        var command: any ParsableCommand.Type = RootCommand.self
         for name in path {
-            guard let next = command.subcommand(name) else { return nil }
+            guard let next = command.configuration.subcommands.first(where: { names(of: $0).contains(name) }) else {
+                return nil
+            }
             command = next
         }
-        return command.arguments
+        return (try? CommandTree(of: command))?.arguments
     }
 }

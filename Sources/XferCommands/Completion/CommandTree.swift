@@ -1,18 +1,25 @@
 import ArgumentParser
 import StrictJSON
 
-/// The tree of verbs and their arguments as ArgumentParser dumps it (`ToolInfoV0`).
+/// A verb, its arguments and its subcommands as ArgumentParser dumps them (`ToolInfoV0`).
 struct CommandTree: Sendable {
     let raw: JSONValue
+
+    init(raw: JSONValue) { self.raw = raw }
+
+    /// The tree below one verb.
+    ///
+    /// - Throws: `JSONSyntaxError` if the dump is not JSON.
+    init(of command: any ParsableCommand.Type) throws {
+        let dump = try JSONValue(parsing: Array(command._dumpHelp().utf8))
+        raw = dump["command"] ?? dump
+    }
 
     /// - Throws: `JSONSyntaxError` if the dump is not JSON.
     static func ofThisProgram() throws -> CommandTree { try dumped.get() }
 
-    /// Made once: a dump reads every verb by reflection and is 600 KB long.
-    private static let dumped = Result {
-        let dump = try JSONValue(parsing: Array(RootCommand._dumpHelp().utf8))
-        return CommandTree(raw: dump["command"] ?? dump)
-    }
+    /// Made once: this dump reads every verb by reflection and is 600 KB long, which takes a tenth of a second.
+    private static let dumped = Result { try CommandTree(of: RootCommand.self) }
 
     var name: String { raw["commandName"]?.stringValue ?? "" }
     var abstract: String { raw["abstract"]?.stringValue ?? "" }

@@ -13,6 +13,15 @@ public final class UnixSocket: Sendable {
         var bytes: [UInt8] = []
         var start = 0
 
+        /// The place of the first line break that was not taken; nil if there is none.
+        var nextLineBreak: Int? {
+            bytes.withUnsafeBytes { all in
+                let unread = UnsafeRawBufferPointer(rebasing: all[start...])
+                guard let base = unread.baseAddress, let found = memchr(base, 0x0A, unread.count) else { return nil }
+                return start + (UnsafeRawPointer(found) - base)
+            }
+        }
+
         mutating func take(upTo end: Int, dropping count: Int = 0) -> String {
             defer { start = end + count }
             return String(decoding: bytes[start..<end], as: UTF8.self)
@@ -84,7 +93,7 @@ public final class UnixSocket: Sendable {
     func nextLine() throws -> String? {
         while true {
             let line = received.withLockedValue { received -> String? in
-                guard let end = received.bytes[received.start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                guard let end = received.nextLineBreak else { return nil }
                 return received.take(upTo: end, dropping: 1)
             }
             if let line { return line }
