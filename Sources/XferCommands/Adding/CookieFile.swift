@@ -67,7 +67,12 @@ struct CookieFile {
             ? "line \(first) of \(name) is no cookie"
             : "\(skipped.count) lines of \(name) "
                 + "are no cookies, the first is line \(first)"
-        let rest = cookies.count == 1 ? "the one cookie left is used" : "the other \(cookies.count) are used"
+        let rest =
+            switch cookies.count {
+            case 0: "no cookie is left"
+            case 1: "the one cookie left is used"
+            default: "the other \(cookies.count) are used"
+            }
         return "warning: \(option): \(lines); \(rest)"
     }
 

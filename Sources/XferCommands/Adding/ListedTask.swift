@@ -1,3 +1,4 @@
+import XferAria2
 import XferModel
 import XferProtocol
 
@@ -102,7 +103,11 @@ struct InputOptionReader {
             guard case .field(let header)? = HeaderArgument(argument: option.value) else {
                 throw option.remark("expected \"Name: value\"")
             }
-            headers.append(header)
+            if HopByHopFields.contains(header.name) {
+                listed.warnings.append(option.remark("\(header.name) ignored: \(HopByHopFields.reason)"))
+            } else {
+                headers.append(header)
+            }
             field = "headers"
         case .referer:
             headers.append(HeaderField(name: "Referer", value: option.value == "*" ? url : option.value))

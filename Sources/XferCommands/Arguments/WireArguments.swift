@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictJSON
+import XferAria2
 import XferModel
 import XferProtocol
 
@@ -126,8 +127,18 @@ enum HeaderArgument: Hashable, Sendable, ExplainedArgument {
 }
 
 extension [HeaderArgument] {
-    /// The fields, in order. Files are read.
+    /// The fields, in order. Files are read. Fields of a browser's own connection, which its "Copy as cURL" has, are
+    /// left out with a warning.
     func fields() throws(CommandFailure) -> [HeaderField] {
+        let fields = try all()
+        for field in fields where HopByHopFields.contains(field.name) {
+            Output.error.line(
+                "xferctl: warning: -H \(SafeText.sanitised(field.name)) ignored: \(HopByHopFields.reason)")
+        }
+        return fields.filter { !HopByHopFields.contains($0.name) }
+    }
+
+    private func all() throws(CommandFailure) -> [HeaderField] {
         var fields: [HeaderField] = []
         for argument in self {
             switch argument {
@@ -144,6 +155,11 @@ extension [HeaderArgument] {
         }
         return fields
     }
+}
+
+extension HopByHopFields {
+    /// The reason why a field is left out, for warnings.
+    static let reason = "it is about one connection, and xferd sets it itself"
 }
 
 extension HeaderField {

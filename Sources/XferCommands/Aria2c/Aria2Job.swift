@@ -9,6 +9,8 @@ struct Aria2Job {
     var isQuiet = false
     var showsProgress = true
     var hidesResults = false
+    /// The ignored parts of files, for standard error.
+    var warnings: [String] = []
 
     /// The number of attempts of a download unless the command sets its own. xferd would retry for days, and a caller
     /// waits.
@@ -23,13 +25,16 @@ struct Aria2Job {
     ///   - paths: makes directories absolute.
     ///   - read: reads a file that the command names; `-` is standard input.
     init(
-        _ line: Aria2CommandLine, paths: PathResolver, read: (String) throws(Aria2Fault) -> String
+        _ line: Aria2CommandLine, paths: PathResolver, read: (String) throws(Aria2Fault) -> [UInt8]
     ) throws(Aria2Fault) {
         isQuiet = line.value("quiet") == "true"
         showsProgress = line.value("show-console-readout") != "false" && !isQuiet
         hidesResults = isQuiet || line.value("download-result") == "hide"
-        let cookies = try line.value("load-cookies").map { file throws(Aria2Fault) in
-            CookieFile(Array(try read(file).utf8))
+        var cookies: CookieFile?
+        if let path = line.value("load-cookies") {
+            let file = CookieFile(try read(path))
+            if let warning = file.warning(option: "--load-cookies", path: path) { warnings.append(warning) }
+            cookies = file
         }
         var common = Aria2Options()
         for (name, value) in line.options where !Self.own.contains(name) { try common.add(name, value) }
@@ -58,9 +63,14 @@ struct Aria2Job {
 
     /// The URIs of each download with options of its own.
     private func downloads(
-        of line: Aria2CommandLine, _ read: (String) throws(Aria2Fault) -> String
+        of line: Aria2CommandLine, _ read: (String) throws(Aria2Fault) -> [UInt8]
     ) throws(Aria2Fault) -> [(uris: [String], options: [(String, String)])] {
-        if let file = line.value("input-file") { return try Self.list(try read(file)) }
+        if let file = line.value("input-file") {
+            guard let text = String(validating: try read(file), as: UTF8.self) else {
+                throw Aria2Fault("\(file) is not UTF-8 text")
+            }
+            return try Self.list(text)
+        }
         guard !line.arguments.isEmpty else { throw Aria2Fault("specify at least one URL") }
         guard line.value("force-sequential") == "true" else { return [(line.arguments, [])] }
         return line.arguments.map { ([$0], []) }

@@ -20,6 +20,7 @@ public enum Aria2Program {
             }
             guard let paths = PathResolver.here() else { throw failure("the working directory cannot be found") }
             let job = try Aria2Job(line, paths: paths, read: read)
+            for warning in job.warnings { complain(warning) }
             return Int32(clamping: try run(job))
         } catch {
             complain(error.message)
@@ -116,9 +117,9 @@ public enum Aria2Program {
         return number
     }
 
-    private static func read(_ path: String) throws(Aria2Fault) -> String {
+    private static func read(_ path: String) throws(Aria2Fault) -> [UInt8] {
         do throws(CommandFailure) {
-            return try FileText.read(path, option: "aria2c")
+            return try FileText.bytes(path, option: "aria2c")
         } catch {
             throw Aria2Fault(error.message)
         }

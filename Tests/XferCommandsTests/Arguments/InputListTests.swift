@@ -147,6 +147,21 @@ import XferTestSupport
                 """)
     }
 
+    /// RFC 9110 §7.6.1.
+    @Test func fieldsOfABrowsersOwnConnectionAreIgnoredWithTheirLine() async throws {
+        let (tasks, result, _) = try await add(
+            "http://a/1\n header=connection: keep-alive\n header=TE: trailers\n header=X-A: 1\n")
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(tasks.map { $0["headers"] } == [["X-A": "1"]])
+        let reason = "it is about one connection, and xferd sets it itself"
+        #expect(
+            result.errors == """
+                xferctl: line 2: header: connection ignored: \(reason)
+                xferctl: line 3: header: TE ignored: \(reason)
+
+                """)
+    }
+
     @Test(
         arguments: [
             ("http-passwd=secret", "--password-file"), ("all-proxy=http://me:secret@p", "--proxy-user"),

@@ -11,7 +11,7 @@ struct Aria2CommandLineTests {
         try Aria2Job(try Aria2CommandLine(words), paths: PathResolver(workingDirectory: "/home/ada")) {
             name throws(Aria2Fault) in
             guard let text = files[name] else { throw Aria2Fault("\(name): no such file") }
-            return text
+            return Array(text.utf8)
         }
     }
 
@@ -54,6 +54,19 @@ struct Aria2CommandLineTests {
         guard case .set(let list) = task.access.cookieList else { throw Aria2Fault("no cookies") }
         #expect(list.map(\.domain) == ["a.test", "b.test"] && list.map { $0.secure ?? false } == [false, true])
         #expect(job.hidesResults && job.showsProgress)
+    }
+
+    @Test func linesOfACookieFileThatAreNoCookiesAreCountedInAWarning() throws {
+        let file = "junk\n.a.test\tTRUE\t/\tFALSE\t0\tk\tv\nmore junk\n"
+        let job = try job(["--load-cookies=jar", "http://a.test/v"], files: ["jar": file])
+        #expect(
+            job.warnings == [
+                "warning: --load-cookies: 2 lines of jar are no cookies, the first is line 1; the one cookie left is used"
+            ])
+        guard case .set(let list) = job.tasks.first?.access.cookieList else { throw Aria2Fault("no cookies") }
+        #expect(list.map(\.domain) == ["a.test"])
+        let none = try self.job(["--load-cookies=jar", "http://a.test/v"], files: ["jar": "junk\n"])
+        #expect(none.warnings == ["warning: --load-cookies: line 1 of jar is no cookie; no cookie is left"])
     }
 
     @Test func aFileIsContinuedUnlessItMayBeOverwritten() throws {

@@ -47,6 +47,21 @@ import XferTestSupport
         #expect(changes == ["cookie_list": [["domain": "host", "name": "sid", "value": "x"]]])
     }
 
+    /// RFC 9110 §7.6.1. Firefox writes such fields with "Copy as cURL".
+    @Test func headersOfABrowsersOwnConnectionAreLeftOutWithAWarning() async throws {
+        let (changes, result) = try await run(
+            ["update", "7", "-H", "Connection: keep-alive", "-H", "X-A: 1", "-H", "@h"], files: ["h": "te: trailers\n"])
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(changes == ["headers": ["X-A": "1"]], "\(changes?.text ?? "")")
+        let reason = "it is about one connection, and xferd sets it itself"
+        #expect(
+            result.errors == """
+                xferctl: warning: -H Connection ignored: \(reason)
+                xferctl: warning: -H te ignored: \(reason)
+
+                """)
+    }
+
     @Test func clearUnsetsWhatHasNoValue() async throws {
         let fields = ["credential", "cert", "cookie", "proxy", "interface", "resolve", "connect-to"]
         let (changes, result) = try await run(["update", "7"] + fields.flatMap { ["--clear", $0] })
