@@ -17,15 +17,18 @@ enum ConformanceReference {
         ("AFURLRequestSerialization", "AFNetworking's tests of request serializers"),
         ("AFURLResponseSerialization", "AFNetworking's tests of response serializers"),
         ("curl", "curl's `tests/data`"), ("wget", "wget's `testenv`"), ("wget2", "wget2's `tests`"),
-        ("http-state", "RFC 6265 by section, as the suite of the IETF's http-state group"),
-        ("structured-fields", "RFC 9651 by section, as the IETF's structured-field-tests"),
+        ("http-state", "the cookie tests of the IETF's http-state group"), ("rfc6265", "RFC 6265 by section"),
+        ("structured-fields", "the structured-field-tests of the IETF's HTTP group"),
+        ("rfc9651", "RFC 9651 by section"),
         ("psl", "the kinds of rules of publicsuffix.org's `test_psl.txt`"), ("tus", "tus 1.0.0 by section"),
     ]
 
     private static let introduction = """
         Cases of the test suites of other programs and of standards that apply to xfer, carried over in
-        our own words and values: each shows that the same rule decides. Other cases of these suites
-        are about what xfer does not have (FTP, options of a command line), or are in other tests.
+        our own words and values under their number or name there. Each shows that the same rule
+        decides. Suites without numbers, and standards, are named by section or by the rule. Other cases
+        of these suites are about what xfer does not have (FTP, options of a command line, lists of
+        structured fields), are disabled there, or are in other tests.
 
 
         """

@@ -22,7 +22,10 @@ extension Hop {
         case (.origin, let proxy?):
             error.message += " (through the proxy \(proxy))"
         case (_, nil):
-            break
+            // libcurl names the URL's host and port only.
+            if let socket = session.key.spec.key.connections.unixSocket {
+                error.message += " (through the Unix socket \(socket))"
+            }
         }
         if hasAnswer { return error }
         if let tls = TLSRefusal(detail, circumstances(of: party)) {

@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 import XferTestSupport
 
-/// Cookies by the sections of RFC 6265, which the suite of IETF's http-state group exercises, and of curl and wget.
+/// Cookies by the sections of RFC 6265, and as the suites of curl, wget and wget2 expect them.
 @Suite struct CookieConformanceTests {
     struct Subject: Sendable {
         var from = "http://www.field.test/a/b"
@@ -22,82 +22,82 @@ import XferTestSupport
     private static let huge = String(repeating: "h", count: 3000)
 
     static let dates: [ConformanceCase<Subject>] = [
-        .same("http-state 5.1.1-asctime", dated("Mon Nov 18 06:07:08 1996", isGone: true)),
-        .same("http-state 5.1.1-dashes", dated("Monday, 18-Nov-96 06:07:08 GMT", isGone: true)),
-        .same("http-state 5.1.1-order", dated("1996 06:07:08 nov 18", isGone: true)),
-        .same("http-state 5.1.1-short", dated("8 Nov 1996 6:7:8", isGone: true)),
-        .same("http-state 5.1.1-long-month", dated("18 November 1996 06:07:08", isGone: true)),
-        .same("http-state 5.1.1-year-70", dated("18 Nov 70 06:07:08", isGone: true)),
-        .same("http-state 5.1.1-year-69", dated("18 Nov 69 06:07:08", isGone: false)),
-        .same("http-state 5.1.1-no-time", dated("18 Nov 1996", isGone: false)),
-        .same("http-state 5.1.1-no-month", dated("18 1996 06:07:08", isGone: false)),
-        .same("http-state 5.1.1-hour-24", dated("18 Nov 1996 24:00:00", isGone: false)),
-        .same("http-state 5.1.1-minute-60", dated("18 Nov 1996 06:60:00", isGone: false)),
-        .same("http-state 5.1.1-day-0", dated("0 Nov 1996 06:07:08", isGone: false)),
-        .same("http-state 5.1.1-day-31", dated("31 Nov 1996 06:07:08", isGone: false)),
-        .same("http-state 5.1.1-year-1600", dated("18 Nov 1600 06:07:08", isGone: false)),
+        .same("rfc6265 5.1.1-asctime", dated("Mon Nov 18 06:07:08 1996", isGone: true)),
+        .same("rfc6265 5.1.1-dashes", dated("Monday, 18-Nov-96 06:07:08 GMT", isGone: true)),
+        .same("rfc6265 5.1.1-order", dated("1996 06:07:08 nov 18", isGone: true)),
+        .same("rfc6265 5.1.1-short", dated("8 Nov 1996 6:7:8", isGone: true)),
+        .same("rfc6265 5.1.1-long-month", dated("18 November 1996 06:07:08", isGone: true)),
+        .same("rfc6265 5.1.1-year-70", dated("18 Nov 70 06:07:08", isGone: true)),
+        .same("rfc6265 5.1.1-year-69", dated("18 Nov 69 06:07:08", isGone: false)),
+        .same("rfc6265 5.1.1-no-time", dated("18 Nov 1996", isGone: false)),
+        .same("rfc6265 5.1.1-no-month", dated("18 1996 06:07:08", isGone: false)),
+        .same("rfc6265 5.1.1-hour-24", dated("18 Nov 1996 24:00:00", isGone: false)),
+        .same("rfc6265 5.1.1-minute-60", dated("18 Nov 1996 06:60:00", isGone: false)),
+        .same("rfc6265 5.1.1-day-0", dated("0 Nov 1996 06:07:08", isGone: false)),
+        .same("rfc6265 5.1.1-day-31", dated("31 Nov 1996 06:07:08", isGone: false)),
+        .same("rfc6265 5.1.1-year-1600", dated("18 Nov 1600 06:07:08", isGone: false)),
     ]
 
     static let fields: [ConformanceCase<Subject>] = [
-        .same("http-state 5.1.3-equal", Subject(set: ["k=v; Domain=www.field.test"], sent: "k=v")),
+        .same("rfc6265 5.1.3-equal", Subject(set: ["k=v; Domain=www.field.test"], sent: "k=v")),
         .same(
-            "http-state 5.1.3-below",
+            "rfc6265 5.1.3-below",
             Subject(set: ["k=v; Domain=field.test"], to: "http://api.field.test/a/b", sent: "k=v")),
         .same(
-            "http-state 5.1.3-other-end",
+            "rfc6265 5.1.3-other-end",
             Subject(set: ["k=v; Domain=field.test"], to: "http://afield.test/a/b", sent: nil)),
         .same(
-            "http-state 5.1.3-address",
+            "rfc6265 5.1.3-address",
             Subject(from: "http://192.0.2.7/", set: ["k=v; Domain=2.7"], to: "http://192.0.2.7/", sent: nil)),
-        .same("http-state 5.1.4-default", Subject(set: ["k=v"], to: "http://www.field.test/a", sent: "k=v")),
-        .same("http-state 5.1.4-sibling", Subject(set: ["k=v"], to: "http://www.field.test/ab", sent: nil)),
+        .same("rfc6265 5.1.4-default", Subject(set: ["k=v"], to: "http://www.field.test/a", sent: "k=v")),
+        .same("rfc6265 5.1.4-sibling", Subject(set: ["k=v"], to: "http://www.field.test/ab", sent: nil)),
         .same(
-            "http-state 5.1.4-slash", Subject(set: ["k=v; Path=/a/"], to: "http://www.field.test/a", sent: nil)),
+            "rfc6265 5.1.4-slash", Subject(set: ["k=v; Path=/a/"], to: "http://www.field.test/a", sent: nil)),
         .same(
-            "http-state 5.1.4-query",
+            "rfc6265 5.1.4-query",
             Subject(from: "http://www.field.test/q?x=/y/z", set: ["k=v"], to: "http://www.field.test/", sent: "k=v")),
-        .same("http-state 5.2-no-equals", Subject(set: ["kv", "other=1"], sent: "other=1")),
-        .same("http-state 5.2-no-name", Subject(set: ["=v", " =v"], sent: nil)),
-        .same("http-state 5.2-blanks", Subject(set: ["  k\t=  v  ; x"], sent: "k=v")),
-        .same("http-state 5.2-equals-in-value", Subject(set: ["k=a=b=="], sent: "k=a=b==")),
-        .same("http-state 5.2-quotes", Subject(set: [#"k="a, b""#], sent: #"k="a, b""#)),
-        .same("http-state 5.2-unknown", Subject(set: ["k=v; Lang=en; =x; ;"], sent: "k=v")),
-        .same("http-state 5.2-empty-value", Subject(set: ["k="], sent: "k=")),
-        .same("http-state 5.2.1-unreadable", Subject(set: ["k=v; Expires=soon"], sent: "k=v")),
-        .same("http-state 5.2.2-words", Subject(set: ["k=v; Max-Age=ten"], sent: "k=v")),
-        .same("http-state 5.2.2-zero", Subject(set: ["k=v", "k=w; Max-Age=0"], sent: nil)),
-        .same("http-state 5.2.2-negative", Subject(set: ["k=v; Max-Age=-7"], sent: nil)),
+        .same("rfc6265 5.2-no-equals", Subject(set: ["kv", "other=1"], sent: "other=1")),
+        .same("rfc6265 5.2-no-name", Subject(set: ["=v", " =v"], sent: nil)),
+        .same("rfc6265 5.2-blanks", Subject(set: ["  k\t=  v  ; x"], sent: "k=v")),
+        .same("rfc6265 5.2-equals-in-value", Subject(set: ["k=a=b=="], sent: "k=a=b==")),
+        .same("rfc6265 5.2-quotes", Subject(set: [#"k="a, b""#], sent: #"k="a, b""#)),
+        .same("rfc6265 5.2-unknown", Subject(set: ["k=v; Lang=en; =x; ;"], sent: "k=v")),
+        .same("rfc6265 5.2-empty-value", Subject(set: ["k="], sent: "k=")),
+        .same("rfc6265 5.2.1-unreadable", Subject(set: ["k=v; Expires=soon"], sent: "k=v")),
+        .same("rfc6265 5.2.2-words", Subject(set: ["k=v; Max-Age=ten"], sent: "k=v")),
+        .same("rfc6265 5.2.2-zero", Subject(set: ["k=v", "k=w; Max-Age=0"], sent: nil)),
+        .same("rfc6265 5.2.2-negative", Subject(set: ["k=v; Max-Age=-7"], sent: nil)),
         .same(
-            "http-state 5.2.2-before-expires",
+            "rfc6265 5.2.2-before-expires",
             Subject(set: ["k=v; Max-Age=60; Expires=Mon, 18 Nov 1996 06:07:08 GMT"], sent: "k=v")),
-        .same("http-state 5.2.3-empty", Subject(set: ["k=v; Domain="], sent: "k=v")),
-        .same("http-state 5.2.3-dot", Subject(set: ["k=v; Domain=.FIELD.test"], sent: "k=v")),
+        .same("rfc6265 5.2.3-empty", Subject(set: ["k=v; Domain="], sent: "k=v")),
+        .same("rfc6265 5.2.3-dot", Subject(set: ["k=v; Domain=.FIELD.test"], sent: "k=v")),
         .same(
-            "http-state 5.2.3-last", Subject(set: ["k=v; Domain=else.test; Domain=field.test"], sent: "k=v")),
+            "rfc6265 5.2.3-last", Subject(set: ["k=v; Domain=else.test; Domain=field.test"], sent: "k=v")),
         .same(
-            "http-state 5.2.4-relative", Subject(set: ["k=v; Path=a"], to: "http://www.field.test/a/c", sent: "k=v")),
-        .same("http-state 5.2.4-last", Subject(set: ["k=v; Path=/x; Path=/a"], sent: "k=v")),
+            "rfc6265 5.2.4-relative", Subject(set: ["k=v; Path=a"], to: "http://www.field.test/a/c", sent: "k=v")),
+        .same("rfc6265 5.2.4-last", Subject(set: ["k=v; Path=/x; Path=/a"], sent: "k=v")),
         .same(
-            "http-state 5.2.5-value",
+            "rfc6265 5.2.5-value",
             Subject(
                 from: "https://www.field.test/a/b", set: ["k=v; Secure=no"], sent: nil)),
-        .same("http-state 5.2.6", Subject(set: ["k=v; HTTPonly; Max-Age=60"], sent: "k=v")),
-        .same("http-state 5.3-foreign", Subject(set: ["k=v; Domain=else.test"], sent: nil)),
-        .same("http-state 5.3-below", Subject(set: ["k=v; Domain=deep.www.field.test"], sent: nil)),
-        .same("http-state 5.3-suffix", Subject(set: ["k=v; Domain=test"], sent: nil)),
-        .same("http-state 5.3-replaced", Subject(set: ["k=1", "m=2", "k=3"], sent: "k=3; m=2")),
-        .same("http-state 5.3-case", Subject(set: ["k=1", "K=2"], sent: "k=1; K=2")),
+        .same("rfc6265 5.2.6", Subject(set: ["k=v; HTTPonly; Max-Age=60"], sent: "k=v")),
+        .same("rfc6265 5.3-foreign", Subject(set: ["k=v; Domain=else.test"], sent: nil)),
+        .same("rfc6265 5.3-below", Subject(set: ["k=v; Domain=deep.www.field.test"], sent: nil)),
+        .same("rfc6265 5.3-suffix", Subject(set: ["k=v; Domain=test"], sent: nil)),
+        .same("rfc6265 5.3-replaced", Subject(set: ["k=1", "m=2", "k=3"], sent: "k=3; m=2")),
+        .same("rfc6265 5.3-case", Subject(set: ["k=1", "K=2"], sent: "k=1; K=2")),
         .same(
-            "http-state 5.4-order",
+            "rfc6265 5.4-order",
             Subject(set: ["k=1; Path=/", "m=2; Path=/a/b", "n=3; Path=/a", "o=4; Path=/"], sent: "m=2; n=3; k=1; o=4")),
         .same(
-            "http-state 5.4-secure",
+            "rfc6265 5.4-secure",
             Subject(from: "https://www.field.test/a/b", set: ["k=1; Secure", "m=2"], sent: "m=2")),
         .differs(
-            "http-state 5.2.5-plain", because: "RFC 6265bis: a connection that is not secure sets no secure cookie",
+            "rfc6265 5.2.5-plain", because: "RFC 6265bis: a connection that is not secure sets no secure cookie",
             Subject(set: ["k=v; Secure"], to: "https://www.field.test/a/b", sent: nil)),
         .differs(
-            "http-state 5.2-controls", because: "RFC 6265bis: a field with control characters sets nothing",
+            "rfc6265 5.2-controls", because: "RFC 6265bis: a field with control characters sets nothing",
             Subject(set: ["k=a\u{1}b"], sent: nil)),
     ]
 
@@ -141,6 +141,34 @@ import XferTestSupport
             Subject(
                 set: ["k=1; domain=.field.test; path=/;", "m=2; domain=.field.test; path=/dir;"],
                 to: "http://www.field.test/dirdir/", sent: "k=1")),
+        .same(
+            "curl 392",
+            Subject(
+                from: "http://localhost/set", set: ["tea=green; path=/; secure"], to: "http://localhost/next",
+                sent: "tea=green")),
+        .differs(
+            "curl 1105", because: "RFC 6265 §5.2.4: a path that does not begin with a slash, as in quotes, is ignored",
+            Subject(
+                from: "http://www.field.test/we/set?a=b*c/d/e",
+                set: [
+                    "tea=green;", "far=1; domain=www.field.test; path=\"/other/\"", "up=2; domain=.0.0.1; path=/",
+                    "te\ta=3", "cu\tp=", "b=x\ty",
+                ], to: "http://www.field.test/we/next", sent: "tea=green; far=1")),
+        .same("curl 1155", Subject(set: ["domain=tea;path=/"], to: "http://www.field.test/", sent: "domain=tea")),
+        .same(
+            "curl 1216",
+            Subject(
+                from: "http://field.test/c/1",
+                set: ["a=1; path=/a", "b=2; path=/c", "c=3; domain=field.test; path=/c"],
+                to: "http://field.test/c/2", sent: "b=2; c=3")),
+        .same(
+            "curl 1415",
+            Subject(
+                set: [
+                    "a=1; domain=field.test; path=/;",
+                    "b=2; expires=Tuesday, 18-Nov-2036 06:07:08 GMT; domain=field.test; path=/;",
+                    "c=3; expires=Monday, 18-Nov-1996 06:07:08 GMT; domain=field.test; path=/;",
+                ], sent: "a=1; b=2")),
         .same("wget Test-cookie", Subject(set: ["k=v; path=/"], to: "http://www.field.test/other", sent: "k=v")),
         .same(
             "wget Test-cookie-domain-mismatch", Subject(set: ["k=v; path=/; DomAIn=.else.test"], sent: nil)),
