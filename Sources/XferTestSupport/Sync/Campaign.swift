@@ -14,4 +14,10 @@ public enum Campaign {
 
     /// The number of rounds to run of `whole`: all in `make soak`, else a quarter, rounded up.
     public static func rounds(_ whole: Int) -> Int { isSoak ? whole : (whole + 3) / 4 }
+
+    /// Lets a drawn time pass before a campaign kills a program or cuts a network.
+    ///
+    /// Such a moment has to lie between the events that the program reports, so time itself is the subject. What the
+    /// test expects holds for every moment.
+    public static func elapse(_ drawn: Duration) async throws { try await Task.sleep(for: drawn) }
 }

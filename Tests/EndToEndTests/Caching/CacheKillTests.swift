@@ -23,7 +23,7 @@ import XferTestSupport
                         server.url("/\(number)"), ["kind": .string(kind), "cache_policy": .string(policy)])
                     ids.append((id, number))
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<400, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<400, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
                 for (id, number) in ids {

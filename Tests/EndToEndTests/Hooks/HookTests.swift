@@ -223,7 +223,7 @@ import XferTestSupport
                     let name = JSONValue.string("f\(round)-\(index)")
                     ids.append(try await daemon.add(server.url("/f"), ["on_complete": "tell", "output": name]))
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<120, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
             }
