@@ -35,18 +35,9 @@ struct CacheCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
             var params = CacheList.Params()
             params.order = oldestFirst ? .ascending : .descending
-            try pages.show(options, largest: CacheText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(CacheList.self, params)
-                return PageOptions.Page(
-                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
-            } lines: {
-                CacheText.lines($0, $1)
-            }
+            try pages.show(CacheList.self, options, params) { CacheText.lines($0, $1) }
         }
     }
 
@@ -150,9 +141,6 @@ struct CacheCommand: ParsableCommand {
 
 /// The texts about the cache.
 enum CacheText {
-    /// The highest number of entries in one answer of the daemon.
-    static let largestPage = 1000
-
     static func lines(_ entries: [CacheEntryRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "RECEIVED"), Table.Column(title: "USED"),

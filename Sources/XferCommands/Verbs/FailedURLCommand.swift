@@ -25,18 +25,9 @@ struct FailedURLCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
             var params = FailedURLList.Params()
             params.order = oldestFirst ? .ascending : .descending
-            try pages.show(options, largest: FailedURLText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(FailedURLList.self, params)
-                return PageOptions.Page(
-                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
-            } lines: {
-                FailedURLText.lines($0, $1)
-            }
+            try pages.show(FailedURLList.self, options, params) { FailedURLText.lines($0, $1) }
         }
     }
 
@@ -89,9 +80,6 @@ struct FailedURLCommand: ParsableCommand {
 
 /// The texts about the failed-URL list.
 enum FailedURLText {
-    /// The highest number of entries in one answer of the daemon.
-    static let largestPage = 1000
-
     static func lines(_ entries: [FailedURLRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "FAILED"), Table.Column(title: "UNTIL"),

@@ -33,10 +33,8 @@ struct CacheHandlers: Sendable {
         let page = try await cache.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+        return PageText.entries(page.entries, page.cursors, page.nextCursor, as: CacheList.Result.self) {
             CacheEntryRecord($0, freshUntil: cache.freshUntil($0))
-        } result: {
-            CacheList.Result(entries: [], nextCursor: $0)
         }
     }
 

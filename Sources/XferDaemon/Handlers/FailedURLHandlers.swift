@@ -22,10 +22,8 @@ struct FailedURLHandlers: Sendable {
         let (page, timeToLive) = try await failedURLs.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+        return PageText.entries(page.entries, page.cursors, page.nextCursor, as: FailedURLList.Result.self) {
             FailedURLRecord($0, timeToLive: timeToLive)
-        } result: {
-            FailedURLList.Result(entries: [], nextCursor: $0)
         }
     }
 

@@ -55,7 +55,7 @@ public enum CacheList: RPCMethod {
             result: ["entries": [CacheGet.example], "next_cursor": nil])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var order = ListOrder.descending
         public var limit = 100
         public var cursor: String?
@@ -71,16 +71,13 @@ public enum CacheList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var entries: [CacheEntryRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(entries: [CacheEntryRecord], nextCursor: String?) {
-            self.entries = entries
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [CacheEntryRecord]> { \.entries }
 
         public static let summary = "One page of the cache."
         public static let wireFields: WireFields<Self> = [

@@ -34,7 +34,7 @@ public enum FailedURLList: RPCMethod {
             ])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var order = ListOrder.descending
         public var limit = 100
         public var cursor: String?
@@ -52,16 +52,13 @@ public enum FailedURLList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var entries: [FailedURLRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(entries: [FailedURLRecord], nextCursor: String?) {
-            self.entries = entries
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [FailedURLRecord]> { \.entries }
 
         public static let summary = "One page of the list."
         public static let wireFields: WireFields<Self> = [
