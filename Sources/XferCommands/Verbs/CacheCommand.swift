@@ -69,24 +69,8 @@ struct CacheCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            let ids = entries.compactMap(CacheText.id)
-            var calls: [CacheRemove.Params] = ids.isEmpty ? [] : [CacheRemove.Params(ids: ids)]
-            calls += entries.filter { CacheText.id($0) == nil }.map { CacheRemove.Params(url: $0) }
-            var all = CacheRemove.Result()
-            for params in calls {
-                let answer = try daemon.call(CacheRemove.self, params).value
-                all.removed += answer.removed
-                all.missing += answer.missing
-            }
-            let missing = all.missing
-            let count = all.removed.count
-            let text = count == 0 ? "nothing removed: no such response is kept" : "\(count) removed"
-            // Ids that name nothing are reported below.
-            options.show(all.wire, count == 0 && !missing.isEmpty ? [] : [text])
-            guard missing.isEmpty else {
-                throw CommandFailure(
-                    .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
+            try options.remove(CacheRemove.self, entries) {
+                $0 == 0 ? "nothing removed: no such response is kept" : "\($0) removed"
             }
         }
     }
@@ -132,7 +116,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     static func entryID(_ text: String) throws -> CacheEntryID {
-        guard let id = CacheText.id(text) else {
+        guard let id: CacheEntryID = EntryArgument.id(text) else {
             throw ValidationError("expected an entry's id; see `xferctl cache list`")
         }
         return id
@@ -183,10 +167,5 @@ enum CacheText {
     static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
         guard result.removedCount > 0 else { return "nothing removed: \(reason)" }
         return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
-    }
-
-    /// The id, or nil for an argument that is a URL.
-    static func id(_ argument: String) -> CacheEntryID? {
-        Int64(argument, radix: 10).flatMap { $0 > 0 ? CacheEntryID($0) : nil }
     }
 }

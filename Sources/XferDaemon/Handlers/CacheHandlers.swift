@@ -48,12 +48,11 @@ struct CacheHandlers: Sendable {
         let principal = context.caller.principal
         if let url = params.url {
             let removed = try await cache.remove(.url(url), for: principal)
-            return CacheRemove.Result(removed: removed.sorted(), missing: [])
+            return CacheRemove.Result(removed: removed.sorted())
         }
         let ids = params.ids ?? []
         let removed = Set(try await cache.remove(.ids(ids), for: principal))
-        return CacheRemove.Result(
-            removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
+        return CacheRemove.Result(ids, existing: removed)
     }
 }
 

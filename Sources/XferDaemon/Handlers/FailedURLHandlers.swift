@@ -33,11 +33,10 @@ struct FailedURLHandlers: Sendable {
         let principal = context.caller.principal
         if let url = params.url {
             let removed = try await failedURLs.remove(.url(url), for: principal)
-            return FailedURLRemove.Result(removed: removed.sorted(), missing: [])
+            return FailedURLRemove.Result(removed: removed.sorted())
         }
         let ids = params.ids ?? []
         let removed = Set(try await failedURLs.remove(.ids(ids), for: principal))
-        return FailedURLRemove.Result(
-            removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
+        return FailedURLRemove.Result(ids, existing: removed)
     }
 }

@@ -83,13 +83,11 @@ public enum FailedURLRemove: RPCMethod {
             "by URL", params: ["url": "https://example.org/gone.iso"], result: ["removed": [4], "missing": []]),
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: RemovalParams, Hashable {
         public var ids: [FailedURLID]?
         public var url: String?
 
         public init() {}
-        public init(ids: [FailedURLID]) { self.ids = ids }
-        public init(url: String) { self.url = url }
 
         public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
@@ -98,23 +96,13 @@ public enum FailedURLRemove: RPCMethod {
                 "url", \.url, "An absolute http or https URL as it was added, secrets included.",
                 .length(1...TaskLimits.urlLength)),
         ]
-
-        public func validate() throws(WireError) {
-            if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
-            if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
-        }
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: RemovalRecord, Hashable {
         public var removed: [FailedURLID] = []
         public var missing: [FailedURLID] = []
 
         public init() {}
-
-        public init(removed: [FailedURLID], missing: [FailedURLID]) {
-            self.removed = removed
-            self.missing = missing
-        }
 
         public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
