@@ -52,7 +52,8 @@ import Testing
         var known = Self.foreign.union(try ["Sources", "Tests", ""].flatMap { try tree.names(in: $0) })
         var members: Set<Substring> = []
         for line in files.flatMap(\.lines) where Self.declares(line) {
-            let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            // By bytes: characters take long.
+            let words = line.utf8.split { !Self.isOfName($0) }.map { Substring($0) }
             for (keyword, name) in zip(words, words.dropFirst()) {
                 if Self.typeKeywords.contains(keyword) { known.insert(String(name)) }
                 if Self.memberKeywords.contains(keyword) { members.insert(name) }
@@ -87,7 +88,17 @@ import Testing
     ]
 
     private static func declares(_ line: Substring) -> Bool {
-        typeKeywords.contains { line.holds("\($0) ") } || memberKeywords.contains { line.holds("\($0) ") }
+        line.holds("func ") || line.holds("var ") || line.holds("let ") || line.holds("case ")
+            || typeKeywords.contains { line.holds(String($0)) }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
     }
 
     /// The texts between backticks, outside of code blocks.
