@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 /// The operator's commands with the real daemon and real programs.
-@Suite(.serialized) struct HookTests {
+@Suite struct HookTests {
     /// A script under a directory of its own.
     private final class Scripts {
         let directory: TemporaryDirectory

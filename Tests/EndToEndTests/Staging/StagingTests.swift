@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// AvoidAutoSetImage: the file appears when the client says so.
-@Suite(.serialized) struct StagingTests {
+@Suite struct StagingTests {
     private func stage(
         _ url: String, _ daemon: DaemonFixture, _ fields: JSONObject = [:]
     ) async throws -> Int64 {

@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// Events that the real daemon sends to receivers.
-@Suite(.serialized) struct WebhookTests {
+@Suite struct WebhookTests {
     /// A receiver's answers, and what it accepted.
     private final class Receiver: Sendable {
         let server: FaultServer
