@@ -13,7 +13,7 @@ import XferTestSupport
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
 /// the requests are bounded. Many seeds with XFER_SOAK, from XFER_SEED on.
-@Suite(.serialized) struct MisfortuneTests {
+@Suite struct MisfortuneTests {
     private static let first = getenv("XFER_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
     // Six are every transport, with and without mirrors.
     private static let seeds = first..<first + (Campaign.isSoak ? 2000 : 6)
