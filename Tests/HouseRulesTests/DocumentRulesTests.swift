@@ -45,6 +45,73 @@ import Testing
         #expect(broken == [])
     }
 
+    /// What documents for contributors show as code: a type or a module, alone or before its member, or a Swift file.
+    @Test func everyTypeAndFileThatADocumentNamesExists() throws {
+        let files = try ["Sources", "Tests"].flatMap { try tree.swiftFiles(in: $0) }
+        let paths = files.map(\.path) + ["Package.swift"]
+        var known = Self.foreign.union(try ["Sources", "Tests", ""].flatMap { try tree.names(in: $0) })
+        var members: Set<Substring> = []
+        for line in files.flatMap(\.lines) where Self.declares(line) {
+            // By bytes: characters take long.
+            let words = line.utf8.split { !Self.isOfName($0) }.map { Substring($0) }
+            for (keyword, name) in zip(words, words.dropFirst()) {
+                if Self.typeKeywords.contains(keyword) { known.insert(String(name)) }
+                if Self.memberKeywords.contains(keyword) { members.insert(name) }
+            }
+        }
+        known.formUnion(paths.map { String($0.split(separator: "/").last?.prefix { $0 != "." } ?? "") })
+        let documents = try documents.filter { path in
+            path.hasPrefix("docs/design/") || ["ARCHITECTURE.md", "CONTRIBUTING.md"].contains(path)
+        }
+        var unknown: [String] = []
+        for path in documents {
+            for code in Self.inlineCode(of: try lines(of: path)) {
+                if code.hasSuffix(".swift"), !code.contains(" ") {
+                    let isFile = Self.foreign.contains(String(code)) || paths.contains { $0.hasSuffix(code) }
+                    if !isFile { unknown.append("\(path): \(code)") }
+                } else if let match = code.wholeMatch(of: /([A-Z]\w*[a-z]\w*)(?:\.([a-z]\w*)(?:\([\w:]*\))?)?/) {
+                    let isMember = match.output.2.map(members.contains) ?? true
+                    if !known.contains(String(match.output.1)) || !isMember { unknown.append("\(path): \(code)") }
+                }
+            }
+        }
+        #expect(unknown == [])
+    }
+
+    private static let typeKeywords: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+    private static let memberKeywords: Set<Substring> = ["func", "var", "let", "case"]
+
+    /// Types of Swift, C and Python, an error of S3, and the pattern of a name.
+    private static let foreign: Set<String> = [
+        "Bench", "Bool", "ContinuousClock", "ExecutorFactory", "ExpiredToken", "Outcome", "PQbackendPID", "Task",
+        "TimeZone", "Type+Concept.swift",
+    ]
+
+    private static func declares(_ line: Substring) -> Bool {
+        line.holds("func ") || line.holds("var ") || line.holds("let ") || line.holds("case ")
+            || typeKeywords.contains { line.holds(String($0)) }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+
+    /// The texts between backticks, outside of code blocks.
+    private static func inlineCode(of lines: [Substring]) -> [Substring] {
+        var isBlock = false
+        return lines.flatMap { line -> [Substring] in
+            if line.hasPrefix("```") { isBlock.toggle() }
+            guard !isBlock else { return [] }
+            let parts = line.split(separator: "`", omittingEmptySubsequences: false)
+            return parts.indices.filter { $0 % 2 == 1 && $0 < parts.count - 1 }.map { parts[$0] }
+        }
+    }
+
     private static func links(in text: String) -> [Substring] {
         text.split(separator: "](").dropFirst().map { $0.prefix { $0 != ")" } }
     }

@@ -22,6 +22,19 @@ import Testing
         #expect(try lines(in: ["Sources", "Tests"]) { line in marks.contains { line.holds($0) } } == [])
     }
 
+    /// A test waits for a fact. One whose subject is time itself says so in a comment that begins with `Sleeps:`; a
+    /// limit of `Patience` ends only failing tests.
+    @Test func aTestSleepsOnlyWhereItSaysWhy() throws {
+        let sleeps = ["Task" + ".sleep(", "Thread" + ".sleep(", "usleep" + "("]
+        let silent = try tree.swiftFiles(in: "Tests").flatMap { file in
+            file.lines.indices.filter { index in
+                sleeps.contains { file.lines[index].holds($0) } && !file.lines[index].holds("Patience.")
+                    && !file.lines[max(0, index - 3)..<index].contains { $0.holds("// Sleeps: ") }
+            }.map { "\(file.path):\($0 + 1)" }
+        }
+        #expect(silent == [])
+    }
+
     @Test func noSourceUsesAMutexThatThreadSanitizerMisreads() throws {
         #expect(try lines(in: ["Sources"]) { $0.holds("import Synchronization") } == [])
     }

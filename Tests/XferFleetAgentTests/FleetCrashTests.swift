@@ -54,7 +54,7 @@ struct FleetCampaign {
         let begin = ContinuousClock.now
         for round in 0..<rounds {
             try await add(round)
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...150, using: &random)))
+            try await Campaign.elapse(.milliseconds(Int.random(in: 0...150, using: &random)))
             try await harm()
             if FleetFixture.isSoak, round % 50 == 49 {
                 print("round \(round + 1) after \(ContinuousClock.now - begin)")
@@ -104,7 +104,7 @@ struct FleetCampaign {
             // Every fourth is long enough for a takeover.
             let isLong = Int.random(in: 0..<4, using: &random) == 0
             let time = Int.random(in: isLong ? 2500...4000 : 0...1000, using: &random)
-            try await Task.sleep(for: .milliseconds(time))
+            try await Campaign.elapse(.milliseconds(time))
             try await network.mend(index + 1)
         }
     }

@@ -10,9 +10,11 @@ struct FleetIdleTests {
         let node = try FleetNodeFixture("a", database: database.fleet, scale: 1)
         #expect(try await node.run("migrate").isSuccess)
         try await node.start()
+        // Sleeps: that nothing happens is the subject. What the start leaves to do is done first.
         try await Task.sleep(for: .seconds(3))
         let pid = try #require(node.process?.pid)
         let before = try Self.waits(of: pid)
+        // Sleeps: as above.
         try await Task.sleep(for: .seconds(20))
         #expect(try Self.waits(of: pid) - before <= 20)
         await node.stop()

@@ -149,7 +149,7 @@ struct FleetOutageTests {
             return tasks.contains { $0["wait"]?["reason"]?.stringValue == "lease" }
         }
         try await nodes[1].wait(id, for: "completed")
-        // Longer than any timeout at the usual speed of these tests.
+        // Sleeps: an absence longer than any timeout, at the usual speed of these tests, is the subject.
         try await Task.sleep(for: .seconds(seconds))
         gate.open()
         try await mend()

@@ -74,6 +74,7 @@ struct HostileSocketTests {
             let pinging = Task {
                 while !Task.isCancelled {
                     guard (try? client.send(opcode: 9, [])) != nil else { return }
+                    // Sleeps: pings have to come more often than the time of a request, which is real.
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }
@@ -90,6 +91,7 @@ struct HostileSocketTests {
             for _ in 0..<2 {
                 try client.send(Self.call)
                 #expect(try await client.text().contains("task.list"))
+                // Sleeps: a silence longer than the time of a request, which is real, is the subject.
                 try await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import StrictJSON
 import XferModel
+import XferProtocol
 
 /// Options for the number of shown entries, for lists that have pages.
 struct PageOptions: ParsableArguments {
@@ -49,6 +50,24 @@ struct PageOptions: ParsableArguments {
         if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }
     }
 
+    /// Shows the entries that a method lists.
+    func show<Method: RPCMethod>(
+        _ method: Method.Type, _ options: VerbOptions, _ params: Method.Params = Method.Params(),
+        lines: ([Method.Result.Entry], Terminal) -> [String]
+    ) throws where Method.Params: PageParams, Method.Result: PageRecord {
+        let daemon = try options.open()
+        var params = params
+        try show(options, largest: TaskPages.largest) { limit, cursor in
+            params.limit = limit
+            params.cursor = cursor
+            let page = try daemon.call(method, params)
+            let entries = page.value[keyPath: Method.Result.list]
+            return Page(raw: page.raw, entries: entries, next: page.value.nextCursor)
+        } lines: {
+            lines($0, $1)
+        }
+    }
+
     /// Every entry there is.
     static func all<Entry>(
         largest: Int, _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>
@@ -86,6 +105,6 @@ struct PageOptions: ParsableArguments {
 
 /// Bounds of listings.
 enum TaskPages {
-    /// The highest number of tasks in one answer.
+    /// The highest number of entries in one answer.
     static let largest = 1000
 }

@@ -146,7 +146,7 @@ struct DaemonValueSource {
 
     private static var groups: GroupList.Params {
         var params = GroupList.Params()
-        params.limit = GroupText.largestPage
+        params.limit = TaskPages.largest
         return params
     }
 

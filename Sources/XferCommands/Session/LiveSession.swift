@@ -75,6 +75,38 @@ struct LiveSession {
         }
     }
 
+    /// The occurrences for a command that only waits.
+    enum Wakening {
+        case event(EventMessage)
+        /// Events were lost, with the connection or because there were too many: what is waited for has to be read again.
+        case stale
+        case timeUp
+    }
+
+    /// The next event, for a command that only waits. It suspends the process at SIGTSTP and connects again to a daemon
+    /// that was restarted.
+    /// - Throws: `interrupted` at SIGINT and SIGTERM.
+    mutating func nextEvent(
+        until deadline: ContinuousClock.Instant?, interrupted: CommandFailure
+    ) throws(CommandFailure) -> Wakening {
+        let endings: Set = [SIGINT, SIGTERM]
+        while true {
+            switch next(until: deadline) {
+            case .event(let event, _): return event.type == .known(.overflow) ? .stale : .event(event)
+            case .lost:
+                if let caught = try reconnect(until: Readiness.now + Self.patience), !caught.isDisjoint(with: endings) {
+                    throw interrupted
+                }
+                return .stale
+            case .signals(let caught):
+                if !caught.isDisjoint(with: endings) { throw interrupted }
+                if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
+            case .keys, .answered: break
+            case .timeUp: return .timeUp
+            }
+        }
+    }
+
     /// Returns the next signal or key while the daemon is not connected.
     func nextWithoutDaemon(until deadline: ContinuousClock.Instant) -> Occurrence {
         interruption(Readiness.wait(for: descriptors, timeout: Readiness.now.duration(to: deadline))) ?? .timeUp

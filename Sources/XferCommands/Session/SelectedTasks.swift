@@ -150,7 +150,7 @@ struct GroupNames {
     /// - Throws: the daemon's refusal.
     init(_ daemon: DaemonSession) throws(CommandFailure) {
         var params = GroupList.Params()
-        params.limit = GroupText.largestPage
+        params.limit = TaskPages.largest
         var names: [String] = []
         repeat {
             let page = try daemon.call(GroupList.self, params).value

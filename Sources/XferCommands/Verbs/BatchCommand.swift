@@ -185,14 +185,7 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            var params = BatchList.Params()
-            try pages.show(options, largest: GroupText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(BatchList.self, params)
-                return PageOptions.Page(raw: page.raw, entries: page.value.batches, next: page.value.nextCursor)
-            } lines: { batches, terminal in
+            try pages.show(BatchList.self, options) { batches, terminal in
                 BatchText(style: terminal.style).table(batches, terminal)
             }
         }

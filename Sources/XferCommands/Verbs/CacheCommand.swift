@@ -35,18 +35,9 @@ struct CacheCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
             var params = CacheList.Params()
             params.order = oldestFirst ? .ascending : .descending
-            try pages.show(options, largest: CacheText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(CacheList.self, params)
-                return PageOptions.Page(
-                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
-            } lines: {
-                CacheText.lines($0, $1)
-            }
+            try pages.show(CacheList.self, options, params) { CacheText.lines($0, $1) }
         }
     }
 
@@ -78,24 +69,8 @@ struct CacheCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            let ids = entries.compactMap(CacheText.id)
-            var calls: [CacheRemove.Params] = ids.isEmpty ? [] : [CacheRemove.Params(ids: ids)]
-            calls += entries.filter { CacheText.id($0) == nil }.map { CacheRemove.Params(url: $0) }
-            var all = CacheRemove.Result()
-            for params in calls {
-                let answer = try daemon.call(CacheRemove.self, params).value
-                all.removed += answer.removed
-                all.missing += answer.missing
-            }
-            let missing = all.missing
-            let count = all.removed.count
-            let text = count == 0 ? "nothing removed: no such response is kept" : "\(count) removed"
-            // Ids that name nothing are reported below.
-            options.show(all.wire, count == 0 && !missing.isEmpty ? [] : [text])
-            guard missing.isEmpty else {
-                throw CommandFailure(
-                    .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
+            try options.remove(CacheRemove.self, entries) {
+                $0 == 0 ? "nothing removed: no such response is kept" : "\($0) removed"
             }
         }
     }
@@ -141,7 +116,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     static func entryID(_ text: String) throws -> CacheEntryID {
-        guard let id = CacheText.id(text) else {
+        guard let id: CacheEntryID = EntryArgument.id(text) else {
             throw ValidationError("expected an entry's id; see `xferctl cache list`")
         }
         return id
@@ -150,9 +125,6 @@ struct CacheCommand: ParsableCommand {
 
 /// The texts about the cache.
 enum CacheText {
-    /// The highest number of entries in one answer of the daemon.
-    static let largestPage = 1000
-
     static func lines(_ entries: [CacheEntryRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "RECEIVED"), Table.Column(title: "USED"),
@@ -195,10 +167,5 @@ enum CacheText {
     static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
         guard result.removedCount > 0 else { return "nothing removed: \(reason)" }
         return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
-    }
-
-    /// The id, or nil for an argument that is a URL.
-    static func id(_ argument: String) -> CacheEntryID? {
-        Int64(argument, radix: 10).flatMap { $0 > 0 ? CacheEntryID($0) : nil }
     }
 }

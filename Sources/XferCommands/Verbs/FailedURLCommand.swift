@@ -25,18 +25,9 @@ struct FailedURLCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
             var params = FailedURLList.Params()
             params.order = oldestFirst ? .ascending : .descending
-            try pages.show(options, largest: FailedURLText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(FailedURLList.self, params)
-                return PageOptions.Page(
-                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
-            } lines: {
-                FailedURLText.lines($0, $1)
-            }
+            try pages.show(FailedURLList.self, options, params) { FailedURLText.lines($0, $1) }
         }
     }
 
@@ -52,24 +43,7 @@ struct FailedURLCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            let ids = entries.compactMap(FailedURLText.id)
-            var calls: [FailedURLRemove.Params] = ids.isEmpty ? [] : [FailedURLRemove.Params(ids: ids)]
-            calls += entries.filter { FailedURLText.id($0) == nil }.map { FailedURLRemove.Params(url: $0) }
-            var all = FailedURLRemove.Result()
-            for params in calls {
-                let answer = try daemon.call(FailedURLRemove.self, params).value
-                all.removed += answer.removed
-                all.missing += answer.missing
-            }
-            let missing = all.missing
-            // Ids that name nothing are reported below.
-            let isSilent = all.removed.isEmpty && !missing.isEmpty
-            options.show(all.wire, isSilent ? [] : [FailedURLText.removed(all.removed.count)])
-            guard missing.isEmpty else {
-                throw CommandFailure(
-                    .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
-            }
+            try options.remove(FailedURLRemove.self, entries, FailedURLText.removed)
         }
     }
 
@@ -89,9 +63,6 @@ struct FailedURLCommand: ParsableCommand {
 
 /// The texts about the failed-URL list.
 enum FailedURLText {
-    /// The highest number of entries in one answer of the daemon.
-    static let largestPage = 1000
-
     static func lines(_ entries: [FailedURLRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "FAILED"), Table.Column(title: "UNTIL"),
@@ -110,10 +81,5 @@ enum FailedURLText {
 
     static func removed(_ count: Int) -> String {
         count == 0 ? "nothing removed: no such URL is on the list" : "\(count) removed"
-    }
-
-    /// The id, or nil for an argument that is a URL.
-    static func id(_ argument: String) -> FailedURLID? {
-        Int64(argument, radix: 10).flatMap { $0 > 0 ? FailedURLID($0) : nil }
     }
 }

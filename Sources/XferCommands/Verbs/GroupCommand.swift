@@ -23,14 +23,7 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            var params = GroupList.Params()
-            try pages.show(options, largest: GroupText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(GroupList.self, params)
-                return PageOptions.Page(raw: page.raw, entries: page.value.groups, next: page.value.nextCursor)
-            } lines: { groups, terminal in
+            try pages.show(GroupList.self, options) { groups, terminal in
                 GroupText(style: terminal.style).table(groups, terminal)
             }
         }
@@ -195,9 +188,6 @@ struct GroupArguments: ParsableArguments {
 
 /// The texts about groups.
 struct GroupText: Sendable {
-    /// The highest number of groups in one answer of the daemon.
-    static let largestPage = 1000
-
     let style: Style
 
     func lines(_ group: GroupRecord, _ figures: MemberFigures? = nil) -> [String] {

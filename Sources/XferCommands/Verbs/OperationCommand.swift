@@ -20,17 +20,7 @@ struct OperationCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            var params = OperationList.Params()
-            try pages.show(options, largest: OperationText.largestPage) { limit, cursor in
-                params.limit = limit
-                params.cursor = cursor
-                let page = try daemon.call(OperationList.self, params)
-                return PageOptions.Page(
-                    raw: page.raw, entries: page.value.operations, next: page.value.nextCursor)
-            } lines: {
-                OperationText.lines($0, $1)
-            }
+            try pages.show(OperationList.self, options) { OperationText.lines($0, $1) }
         }
     }
 
@@ -66,9 +56,6 @@ struct OperationCommand: ParsableCommand {
 
 /// Background operations in words.
 enum OperationText {
-    /// The highest number of operations in one answer.
-    static let largestPage = 1000
-
     static func id(_ argument: String) throws -> OperationID {
         guard let number = Int64(argument, radix: 10), number > 0 else {
             throw ValidationError("expected an operation's id, a number; found \(SafeText.sanitised(argument))")

@@ -103,19 +103,10 @@ struct BatchWaiter {
         while true {
             if showsProgress, Readiness.now >= nextFrame { try draw() }
             let wakeUp = showsProgress ? deadline.map { min($0, nextFrame) } ?? nextFrame : deadline
-            switch session.next(until: wakeUp) {
-            case .event(let event, _):
-                if event.type == .known(.overflow) { return }
+            switch try session.nextEvent(until: wakeUp, interrupted: interrupted) {
+            case .event(let event):
                 if event.type == .known(.durable(.batchCompleted)), event.value("batch") == id { return }
-            case .lost:
-                if let caught = try session.reconnect(until: Readiness.now + LiveSession.patience) {
-                    if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
-                }
-                return
-            case .signals(let caught):
-                if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
-                if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
-            case .keys, .answered: break
+            case .stale: return
             case .timeUp:
                 guard let deadline, Readiness.now >= deadline else { break }
                 throw CommandFailure(.timedOut, "time is up; the batch continues in the daemon")

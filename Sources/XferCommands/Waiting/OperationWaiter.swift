@@ -96,24 +96,12 @@ struct OperationWaiter {
     /// Returns when there is reason to ask again.
     private mutating func wait() throws(CommandFailure) {
         while true {
-            switch session.next(until: nil) {
-            case .event(let event, _):
-                if event.type == .known(.overflow) { return }
-                guard event.value("operation") == id else { continue }
-                if event.type == .known(.durable(.operationEnded)) { return }
-                show(
-                    event.value("changed_count") ?? 0, event.value("unchanged_count") ?? 0,
-                    reached: event.value("reached"), event.value("last"))
-            case .lost:
-                if let caught = try session.reconnect(until: Readiness.now + LiveSession.patience) {
-                    if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
-                }
-                return
-            case .signals(let caught):
-                if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
-                if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
-            case .keys, .answered, .timeUp: break
-            }
+            guard case .event(let event) = try session.nextEvent(until: nil, interrupted: interrupted) else { return }
+            guard event.value("operation") == id else { continue }
+            if event.type == .known(.durable(.operationEnded)) { return }
+            show(
+                event.value("changed_count") ?? 0, event.value("unchanged_count") ?? 0,
+                reached: event.value("reached"), event.value("last"))
         }
     }
 

@@ -33,10 +33,8 @@ struct CacheHandlers: Sendable {
         let page = try await cache.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+        return PageText.entries(page.entries, page.cursors, page.nextCursor, as: CacheList.Result.self) {
             CacheEntryRecord($0, freshUntil: cache.freshUntil($0))
-        } result: {
-            CacheList.Result(entries: [], nextCursor: $0)
         }
     }
 
@@ -50,12 +48,11 @@ struct CacheHandlers: Sendable {
         let principal = context.caller.principal
         if let url = params.url {
             let removed = try await cache.remove(.url(url), for: principal)
-            return CacheRemove.Result(removed: removed.sorted(), missing: [])
+            return CacheRemove.Result(removed: removed.sorted())
         }
         let ids = params.ids ?? []
         let removed = Set(try await cache.remove(.ids(ids), for: principal))
-        return CacheRemove.Result(
-            removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
+        return CacheRemove.Result(ids, existing: removed)
     }
 }
 

@@ -22,10 +22,8 @@ struct FailedURLHandlers: Sendable {
         let (page, timeToLive) = try await failedURLs.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+        return PageText.entries(page.entries, page.cursors, page.nextCursor, as: FailedURLList.Result.self) {
             FailedURLRecord($0, timeToLive: timeToLive)
-        } result: {
-            FailedURLList.Result(entries: [], nextCursor: $0)
         }
     }
 
@@ -35,11 +33,10 @@ struct FailedURLHandlers: Sendable {
         let principal = context.caller.principal
         if let url = params.url {
             let removed = try await failedURLs.remove(.url(url), for: principal)
-            return FailedURLRemove.Result(removed: removed.sorted(), missing: [])
+            return FailedURLRemove.Result(removed: removed.sorted())
         }
         let ids = params.ids ?? []
         let removed = Set(try await failedURLs.remove(.ids(ids), for: principal))
-        return FailedURLRemove.Result(
-            removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
+        return FailedURLRemove.Result(ids, existing: removed)
     }
 }

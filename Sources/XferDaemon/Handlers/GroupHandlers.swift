@@ -38,7 +38,7 @@ struct GroupHandlers: Sendable {
             after: after, limit: params.limit + 1, for: context.caller.principal)
         let page = groups.prefix(params.limit)
         let next = groups.count > params.limit ? page.last.map { "\($0.key.owner):\($0.key.name)" } : nil
-        return GroupList.Result(groups: page.map { GroupRecord($0) }, nextCursor: next)
+        return GroupList.Result(page.map { GroupRecord($0) }, nextCursor: next)
     }
 
     private static func key(_ cursor: String) throws -> GroupKey {

@@ -11,9 +11,7 @@ struct HookHandlers: Sendable {
             Handler(
                 HookList.self,
                 encoding: { params, _, _ in
-                    PageText.named(hooks(), params, name: \.name, record: { HookRecord($0) }) {
-                        HookList.Result(hooks: [], nextCursor: $0)
-                    }
+                    PageText.named(hooks(), params, as: HookList.Result.self, name: \.name) { HookRecord($0) }
                 })
         ]
     }

@@ -25,10 +25,8 @@ struct OperationHandlers: Sendable {
     ) async throws -> [UInt8] {
         let page = try await operations.list(
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
-        return PageText.entries(page.operations, page.cursors, page.nextCursor) {
+        return PageText.entries(page.operations, page.cursors, page.nextCursor, as: OperationList.Result.self) {
             OperationRecord($0)
-        } result: {
-            OperationList.Result(operations: [], nextCursor: $0)
         }
     }
 }

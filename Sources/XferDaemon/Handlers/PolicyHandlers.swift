@@ -11,8 +11,8 @@ struct PolicyHandlers: Sendable {
             Handler(
                 PolicyList.self,
                 encoding: { params, _, _ in
-                    PageText.named(policies.all, params, name: \.policy.name, record: { PolicyRecord($0) }) {
-                        PolicyList.Result(policies: [], nextCursor: $0)
+                    PageText.named(policies.all, params, as: PolicyList.Result.self, name: \.policy.name) {
+                        PolicyRecord($0)
                     }
                 }),
             Handler(PolicyGet.self) { params, _ in

@@ -12,9 +12,9 @@ struct ProfileHandlers: Sendable {
                 ProfileList.self,
                 encoding: { params, _, _ in
                     PageText.named(
-                        try await profiles.list(), params, name: \.profile.name, record: { ProfileRecord($0) }
+                        try await profiles.list(), params, as: ProfileList.Result.self, name: \.profile.name
                     ) {
-                        ProfileList.Result(profiles: [], nextCursor: $0)
+                        ProfileRecord($0)
                     }
                 }),
             Handler(ProfileGet.self) { params, _ in

@@ -15,8 +15,8 @@ package struct TokenHandlers: Sendable {
             Handler(
                 TokenList.self,
                 encoding: { params, _, _ in
-                    PageText.named(try await tokens.list(), params, name: \.name, record: { TokenRecord($0) }) {
-                        TokenList.Result(tokens: [], nextCursor: $0)
+                    PageText.named(try await tokens.list(), params, as: TokenList.Result.self, name: \.name) {
+                        TokenRecord($0)
                     }
                 }),
             Handler(TokenRevoke.self) { params, context in

@@ -12,9 +12,9 @@ struct WebhookHandlers: Sendable {
                 WebhookList.self,
                 encoding: { params, _, _ in
                     PageText.named(
-                        try await webhooks.list(), params, name: \.definition.name, record: { WebhookRecord($0) }
+                        try await webhooks.list(), params, as: WebhookList.Result.self, name: \.definition.name
                     ) {
-                        WebhookList.Result(webhooks: [], nextCursor: $0)
+                        WebhookRecord($0)
                     }
                 }),
             Handler(WebhookTest.self) { params, _ in

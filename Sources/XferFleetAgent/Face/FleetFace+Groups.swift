@@ -34,7 +34,7 @@ extension FleetFace {
                     .filter { params.cursor.map(Place.init)?.precedes($0.place) ?? true }
                 let page = rows.prefix(params.limit)
                 return GroupList.Result(
-                    groups: try await groupRecords(page),
+                    try await groupRecords(page),
                     nextCursor: rows.count > page.count ? page.last?.place.cursor : nil)
             },
             Handler(GroupGet.self) { params, context in

@@ -15,9 +15,7 @@ extension FleetFace {
             Handler(
                 FleetNodes.self,
                 encoding: { params, _, _ in
-                    PageText.named(try await nodes(), params, name: \.name, record: { $0 }) {
-                        FleetNodes.Result(nodes: [], nextCursor: $0)
-                    }
+                    PageText.named(try await nodes(), params, as: FleetNodes.Result.self, name: \.name) { $0 }
                 }),
             Handler(FleetMove.self) { params, context in
                 guard let place = FleetPlace(params.place) else {

@@ -15,9 +15,9 @@ extension FleetFace {
                 TokenList.self,
                 encoding: { params, _, _ in
                     let tokens = try await attempt { () throws(FleetError) in try await database.tokens.list() }
-                    return PageText.named(tokens.map { record($0) }, params, name: \.name, record: { $0 }) {
-                        TokenList.Result(tokens: [], nextCursor: $0)
-                    }
+                    return PageText.named(
+                        tokens.map { record($0) }, params, as: TokenList.Result.self, name: \.name
+                    ) { $0 }
                 }),
             Handler(TokenRevoke.self) { params, context in
                 try TokenHandlers.requireSocket(context)

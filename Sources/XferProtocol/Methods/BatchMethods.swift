@@ -207,7 +207,7 @@ public enum BatchList: RPCMethod {
             ])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var limit = 100
         public var cursor: String?
 
@@ -231,11 +231,13 @@ public enum BatchList: RPCMethod {
         }
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var batches: [BatchRecord] = []
         public var nextCursor: String?
 
         public init() {}
+
+        public static var list: WritableKeyPath<Self, [BatchRecord]> { \.batches }
 
         /// - Parameters:
         ///   - found: the batches behind the cursor, one more than the page has if there is another page.

@@ -55,7 +55,7 @@ public enum CacheList: RPCMethod {
             result: ["entries": [CacheGet.example], "next_cursor": nil])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var order = ListOrder.descending
         public var limit = 100
         public var cursor: String?
@@ -71,16 +71,13 @@ public enum CacheList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var entries: [CacheEntryRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(entries: [CacheEntryRecord], nextCursor: String?) {
-            self.entries = entries
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [CacheEntryRecord]> { \.entries }
 
         public static let summary = "One page of the cache."
         public static let wireFields: WireFields<Self> = [
@@ -153,13 +150,11 @@ public enum CacheRemove: RPCMethod {
             "by URL", params: ["url": "https://example.org/list.json"], result: ["removed": [4], "missing": []]),
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: RemovalParams, Hashable {
         public var ids: [CacheEntryID]?
         public var url: String?
 
         public init() {}
-        public init(ids: [CacheEntryID]) { self.ids = ids }
-        public init(url: String) { self.url = url }
 
         public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
@@ -169,23 +164,13 @@ public enum CacheRemove: RPCMethod {
                 "An absolute http or https URL, secrets included: responses to requests of it, or sent from it.",
                 .length(1...TaskLimits.urlLength)),
         ]
-
-        public func validate() throws(WireError) {
-            if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
-            if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
-        }
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: RemovalRecord, Hashable {
         public var removed: [CacheEntryID] = []
         public var missing: [CacheEntryID] = []
 
         public init() {}
-
-        public init(removed: [CacheEntryID], missing: [CacheEntryID]) {
-            self.removed = removed
-            self.missing = missing
-        }
 
         public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [

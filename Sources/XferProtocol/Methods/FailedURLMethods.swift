@@ -34,7 +34,7 @@ public enum FailedURLList: RPCMethod {
             ])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var order = ListOrder.descending
         public var limit = 100
         public var cursor: String?
@@ -52,16 +52,13 @@ public enum FailedURLList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var entries: [FailedURLRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(entries: [FailedURLRecord], nextCursor: String?) {
-            self.entries = entries
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [FailedURLRecord]> { \.entries }
 
         public static let summary = "One page of the list."
         public static let wireFields: WireFields<Self> = [
@@ -86,13 +83,11 @@ public enum FailedURLRemove: RPCMethod {
             "by URL", params: ["url": "https://example.org/gone.iso"], result: ["removed": [4], "missing": []]),
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: RemovalParams, Hashable {
         public var ids: [FailedURLID]?
         public var url: String?
 
         public init() {}
-        public init(ids: [FailedURLID]) { self.ids = ids }
-        public init(url: String) { self.url = url }
 
         public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
@@ -101,23 +96,13 @@ public enum FailedURLRemove: RPCMethod {
                 "url", \.url, "An absolute http or https URL as it was added, secrets included.",
                 .length(1...TaskLimits.urlLength)),
         ]
-
-        public func validate() throws(WireError) {
-            if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
-            if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
-        }
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: RemovalRecord, Hashable {
         public var removed: [FailedURLID] = []
         public var missing: [FailedURLID] = []
 
         public init() {}
-
-        public init(removed: [FailedURLID], missing: [FailedURLID]) {
-            self.removed = removed
-            self.missing = missing
-        }
 
         public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [

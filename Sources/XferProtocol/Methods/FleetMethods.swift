@@ -111,15 +111,13 @@ public enum FleetNodes: RPCMethod {
         MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node]])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var nodes: [FleetNodeRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(nodes: [FleetNodeRecord], nextCursor: String?) {
-            self.nodes = nodes
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [FleetNodeRecord]> { \.nodes }
 
         public static let summary = "The nodes by name."
         public static let wireFields: WireFields<Self> = [

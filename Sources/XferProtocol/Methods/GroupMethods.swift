@@ -21,7 +21,7 @@ public enum GroupList: RPCMethod {
         MethodExample("one group", params: [:], result: ["groups": [GroupExample.running], "next_cursor": nil])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var limit = 100
         public var cursor: String?
 
@@ -34,16 +34,13 @@ public enum GroupList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var groups: [GroupRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(groups: [GroupRecord], nextCursor: String?) {
-            self.groups = groups
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [GroupRecord]> { \.groups }
 
         public static let summary = "One page of the groups."
         public static let wireFields: WireFields<Self> = [

@@ -24,15 +24,13 @@ public enum HookList: RPCMethod {
             ])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var hooks: [HookRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(hooks: [HookRecord], nextCursor: String?) {
-            self.hooks = hooks
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [HookRecord]> { \.hooks }
 
         public static let summary = "All hooks."
         public static let wireFields: WireFields<Self> = [

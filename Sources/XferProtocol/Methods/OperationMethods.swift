@@ -72,7 +72,7 @@ public enum OperationList: RPCMethod {
             ])
     ]
 
-    public struct Params: WireInput, WireParams, Hashable {
+    public struct Params: PageParams, Hashable {
         public var limit = 100
         public var cursor: String?
 
@@ -85,16 +85,13 @@ public enum OperationList: RPCMethod {
         ]
     }
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var operations: [OperationRecord] = []
         public var nextCursor: String?
 
         public init() {}
 
-        public init(operations: [OperationRecord], nextCursor: String?) {
-            self.operations = operations
-            self.nextCursor = nextCursor
-        }
+        public static var list: WritableKeyPath<Self, [OperationRecord]> { \.operations }
 
         public static let summary = "One page of operations."
         public static let wireFields: WireFields<Self> = [

@@ -35,15 +35,13 @@ public enum PolicyList: RPCMethod {
             ])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var policies: [PolicyRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(policies: [PolicyRecord], nextCursor: String?) {
-            self.policies = policies
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [PolicyRecord]> { \.policies }
 
         public static let summary = "All trust policies."
         public static let wireFields: WireFields<Self> = [

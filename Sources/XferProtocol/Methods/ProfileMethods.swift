@@ -23,15 +23,13 @@ public enum ProfileList: RPCMethod {
             ])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var profiles: [ProfileRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(profiles: [ProfileRecord], nextCursor: String?) {
-            self.profiles = profiles
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [ProfileRecord]> { \.profiles }
 
         public static let summary = "All profiles."
         public static let wireFields: WireFields<Self> = [

@@ -112,15 +112,13 @@ public enum TokenList: RPCMethod {
             ])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var tokens: [TokenRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(tokens: [TokenRecord], nextCursor: String?) {
-            self.tokens = tokens
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [TokenRecord]> { \.tokens }
 
         public static let summary = "All tokens."
         public static let wireFields: WireFields<Self> = [

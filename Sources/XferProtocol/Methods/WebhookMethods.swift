@@ -32,15 +32,13 @@ public enum WebhookList: RPCMethod {
             ])
     ]
 
-    public struct Result: WireRecord, Hashable {
+    public struct Result: PageRecord, Hashable {
         public var webhooks: [WebhookRecord] = []
         public var nextCursor: String?
 
         public init() {}
-        public init(webhooks: [WebhookRecord], nextCursor: String?) {
-            self.webhooks = webhooks
-            self.nextCursor = nextCursor
-        }
+
+        public static var list: WritableKeyPath<Self, [WebhookRecord]> { \.webhooks }
 
         public static let summary = "All webhooks."
         public static let wireFields: WireFields<Self> = [

@@ -152,3 +152,37 @@ extension Timestamp: WireValue {
         ["type": "string", "format": "date-time"]
     }
 }
+
+/// A method in its registered spelling, `"GET"`.
+extension HTTPMethod: WireValue {
+    public init(wire value: JSONValue, mode _: WireMode) throws(WireError) {
+        guard case .string(let text) = value else { throw .wrongType(expected: "a method, a string") }
+        guard let method = HTTPMethod(rawValue: text) else {
+            let meant = HTTPMethod(anyCase: text).map { "; did you mean \"\($0.rawValue)\"?" } ?? ""
+            throw WireError(.invalidValue, expected: Self.expected + meant)
+        }
+        self = method
+    }
+
+    public var wire: JSONValue { .string(rawValue) }
+
+    public static func schema(in _: inout WireSchemas) -> JSONValue { ["type": "string"] }
+}
+
+/// Codes and ranges as text, `"200-299,404"`.
+extension StatusSet: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .string(let text) = value else {
+            throw .wrongType(expected: "status codes in a string, such as \"200-299\" or \"200-299,404\"")
+        }
+        guard let set = StatusSet(text) else { throw WireError(.invalidValue, expected: Self.expected) }
+        self = set
+    }
+
+    public var wire: JSONValue { .string(description) }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        let range = "[1-5][0-9]{2}(-[1-5][0-9]{2})?"
+        return ["type": "string", "pattern": .string("^ *\(range)( *, *\(range))* *$")]
+    }
+}

@@ -76,8 +76,34 @@ extension TaskRecord {
         ?? .all
 }
 
-/// The parameters of lists of named objects: how many at once, and where to continue.
-public struct NamedPageParams: WireInput, WireParams, Hashable {
+/// The parameters of a list that has pages: how many entries at once, and where to continue.
+public protocol PageParams: WireInput, WireParams {
+    var limit: Int { get set }
+    var cursor: String? { get set }
+}
+
+/// One page of a list.
+public protocol PageRecord: WireRecord {
+    associatedtype Entry: WireValue
+
+    /// The member with the entries.
+    static var list: WritableKeyPath<Self, [Entry]> { get }
+
+    /// The beginning of the next page, or nil after the last.
+    var nextCursor: String? { get set }
+}
+
+extension PageRecord {
+    /// Creates a page of these entries.
+    public init(_ entries: [Entry] = [], nextCursor: String?) {
+        self.init()
+        self[keyPath: Self.list] = entries
+        self.nextCursor = nextCursor
+    }
+}
+
+/// The parameters of lists of named objects.
+public struct NamedPageParams: PageParams, Hashable {
     public var limit = 1000
     public var cursor: String?
 
@@ -88,7 +114,6 @@ public struct NamedPageParams: WireInput, WireParams, Hashable {
         self.cursor = cursor
     }
 
-    public static let schemaName = "NamedPage"
     public static let summary = "The length of a page, and the place to continue."
     public static let wireFields: WireFields<Self> = [
         .defaulted("limit", \.limit, "Highest number of elements in one answer.", .range(1...1000)),
@@ -113,6 +138,14 @@ extension PageText {
         return page.answer(result(nextCursor))
     }
 
+    /// The same for a page that holds nothing but its entries.
+    public static func entries<Entry, Page: PageRecord>(
+        _ entries: [Entry], _ cursors: [String], _ nextCursor: String?, as _: Page.Type,
+        record: (Entry) -> some WireValue
+    ) -> [UInt8] {
+        self.entries(entries, cursors, nextCursor, record: record) { Page(nextCursor: $0) }
+    }
+
     /// Returns the text of one page of objects that are ordered by name. The cursor is the last name of the page
     /// before.
     ///
@@ -133,6 +166,14 @@ extension PageText {
             last = name(object)
         }
         return page.answer(result(nil))
+    }
+
+    /// The same for a page that holds nothing but its objects.
+    public static func named<Object, Page: PageRecord>(
+        _ objects: [Object], _ params: NamedPageParams, as _: Page.Type, name: (Object) -> String,
+        record: (Object) -> some WireValue
+    ) -> [UInt8] {
+        named(objects, params, name: name, record: record) { Page(nextCursor: $0) }
     }
 }
 

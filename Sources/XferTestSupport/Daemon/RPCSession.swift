@@ -21,6 +21,8 @@ public final class RPCSession: Sendable {
         var calls: [Int64: (method: String, answer: CheckedContinuation<JSONValue, any Error>)] = [:]
         var events: [JSONValue] = []
         var isClosed = false
+        /// Callers that wait for an event.
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let socket: UnixSocket
@@ -77,7 +79,48 @@ public final class RPCSession: Sendable {
 
     /// Waits for a notified event.
     public func event(_ what: String, where isIt: (JSONValue) -> Bool) async throws -> JSONValue {
-        try await eventually("event: \(what)") { events.first(where: isIt) }
+        let deadline = ContinuousClock.now + Patience.limit
+        var seen = 0
+        while true {
+            let (events, isClosed) = state.withLockedValue { ($0.events, $0.isClosed) }
+            if let event = events[seen...].first(where: isIt) { return event }
+            guard !isClosed else { throw TimedOut("the daemon closed the connection before the event: \(what)") }
+            guard ContinuousClock.now < deadline else { throw TimedOut("no event: \(what)") }
+            try Task.checkCancellation()
+            seen = events.count
+            await nextEvent(after: seen, until: deadline)
+        }
+    }
+
+    /// Returns when there are more events than `count`, when the connection or the calling Swift task has ended, or at
+    /// the deadline.
+    private func nextEvent(after count: Int, until deadline: ContinuousClock.Instant) async {
+        let alarm = Task {
+            try await Task.sleep(until: deadline)
+            self.wakeWaiting()
+        }
+        defer { alarm.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLockedValue { state in
+                    let isDue = state.events.count > count || state.isClosed || Task.isCancelled
+                    if !isDue { state.waiting.append(continuation) }
+                    return isDue
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            wakeWaiting()
+        }
+    }
+
+    /// Wakes every caller that waits for an event; each checks its condition again.
+    private func wakeWaiting() {
+        let waiting = state.withLockedValue { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
     }
 
     public func close() { socket.disconnect() }
@@ -93,6 +136,7 @@ public final class RPCSession: Sendable {
             return state.calls
         }
         for call in calls.values { call.answer.resume(throwing: TimedOut("the daemon closed the connection")) }
+        wakeWaiting()
     }
 
     private func receive(_ line: String) {
@@ -102,7 +146,7 @@ public final class RPCSession: Sendable {
         if let method = message["method"]?.stringValue {
             transcript?.record("notification", method, message, connection: ObjectIdentifier(self))
             if let event = message["params"] { state.withLockedValue { $0.events.append(event) } }
-            return
+            return wakeWaiting()
         }
         guard let id = message["id"]?.integerValue else { return }
         let method = state.withLockedValue { $0.calls[id]?.method } ?? "?"

@@ -118,11 +118,6 @@ public final class RawConnection {
     /// Everything up to the end.
     public func readAll() -> [UInt8] { read(.max) }
 
-    /// Blocks until the test allows to continue.
-    public func wait(until condition: () -> Bool) {
-        while !condition() { usleep(1000) }
-    }
-
     @discardableResult
     public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 

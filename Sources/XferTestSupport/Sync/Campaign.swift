@@ -72,4 +72,10 @@ public enum Campaign {
 
         public var description: String { failures.joined(separator: "\n") }
     }
+
+    /// Lets a drawn time pass before a campaign kills a program or cuts a network.
+    ///
+    /// Such a moment has to lie between the events that the program reports, so time itself is the subject. What the
+    /// test expects holds for every moment.
+    public static func elapse(_ drawn: Duration) async throws { try await Task.sleep(for: drawn) }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import NIOConcurrencyHelpers
 
 /// Stops Swift tasks until a test opens the gate. They never continue because time has passed.
@@ -9,6 +10,7 @@ public final class Gate: Sendable {
         var nextID = 0
         var arrivals = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var blocked: [DispatchSemaphore] = []
         var observers: [(id: Int, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -20,12 +22,25 @@ public final class Gate: Sendable {
 
     /// Lets all tasks continue, the waiting ones and later ones.
     public func open() {
-        let woken = state.withLockedValue { state in
+        let (woken, unblocked) = state.withLockedValue { state in
             state.isOpen = true
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+            defer { (state.waiting, state.blocked) = ([:], []) }
+            return (Array(state.waiting.values), state.blocked)
         }
         for continuation in woken { continuation.resume() }
+        for semaphore in unblocked { semaphore.signal() }
+    }
+
+    /// Blocks the calling thread until the gate is open: for servers of tests, which have threads of their own.
+    @available(*, noasync)
+    public func block() {
+        let semaphore = state.withLockedValue { state -> DispatchSemaphore? in
+            guard !state.isOpen else { return nil }
+            let semaphore = DispatchSemaphore(value: 0)
+            state.blocked.append(semaphore)
+            return semaphore
+        }
+        semaphore?.wait()
     }
 
     /// Returns when the gate is open or the calling Swift task is cancelled.

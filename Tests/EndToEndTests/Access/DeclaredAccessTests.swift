@@ -5,7 +5,7 @@ import XferProtocol
 import XferTestSupport
 
 /// What a guest is answered is what the declarations of methods and fields say.
-@Suite(.serialized, .enabled(if: Guest.isPossible && Guest.curl != nil, "needs root, setpriv and curl"))
+@Suite(.enabled(if: Guest.isPossible && Guest.curl != nil, "needs root, setpriv and curl"))
 struct DeclaredAccessTests {
     private func withObjects(_ body: (DaemonFixture, Guest, AccessObjects) async throws -> Void) async throws {
         let server = try await FaultServer()

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Deny and allow lists of the configuration, over RPC, on redirects, at connect time, and changed while tasks run.
-@Suite(.serialized) struct AdmissionTests {
+@Suite struct AdmissionTests {
     private let source = SourceVersion.tagged(80, length: 300_000)
 
     private func options(_ network: [String: String]) -> DaemonFixture.Options {

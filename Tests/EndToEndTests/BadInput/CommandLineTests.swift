@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// `xferctl` as a person or a script uses it: exit codes and messages one can act on.
-@Suite(.serialized) struct CommandLineTests {
+@Suite struct CommandLineTests {
     @Test func addWithWaitExitsWithTheOutcomeOfItsTasks() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(90, length: 100_000)

@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// Numbers at the ends of their range, from clients, servers and files: the daemon answers, and goes on.
-@Suite(.serialized) struct NumberTests {
+@Suite struct NumberTests {
     private static let cut: Int64 = 100_000
     private let source = SourceVersion.tagged(60, length: 300_000)
 

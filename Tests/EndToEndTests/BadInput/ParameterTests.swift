@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Every bad parameter gets an error that names it, the daemon stays up and adds nothing.
-@Suite(.serialized) struct ParameterTests {
+@Suite struct ParameterTests {
     static let url: JSONValue = "http://127.0.0.1:9/file"
 
     static let badTasks: [(params: JSONValue, path: String)] = [

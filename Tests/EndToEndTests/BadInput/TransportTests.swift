@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// What arrives on the socket and is no proper message.
-@Suite(.serialized) struct TransportTests {
+@Suite struct TransportTests {
     /// Sends bytes on a new connection and gives the first answer's error code.
     private func code(_ daemon: DaemonFixture, _ bytes: [UInt8]) async throws -> Int64? {
         let socket = try UnixSocket(connectedTo: daemon.socket)

@@ -160,7 +160,7 @@ import XferTestSupport
 }
 
 /// Every user has groups and batches of their own; limits are the operator's.
-@Suite(.serialized, .enabled(if: Guest.isPossible)) struct GroupAccessTests {
+@Suite(.enabled(if: Guest.isPossible)) struct GroupAccessTests {
     @Test func usersHoldBackTheirOwnGroupsAndOperatorsLimitThem() async throws {
         let server = try await FaultServer()
         try await withGuest { daemon, guest in

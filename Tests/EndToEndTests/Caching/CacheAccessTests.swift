@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// Which users share cached responses, and which servers' responses are trusted.
-@Suite(.serialized) struct CacheAccessTests {
+@Suite struct CacheAccessTests {
     @Test(.enabled(if: Guest.isPossible)) func ownersDoNotSeeEachOthersEntries() async throws {
         let server = try await FaultServer()
         server.serve("/f", .cached(1, "max-age=600"))

@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// The daemon is killed while responses are kept, trimmed and handed out: nothing wrong is used afterwards, nothing is left.
-@Suite(.serialized) struct CacheKillTests {
+@Suite struct CacheKillTests {
     @Test func aCacheOfAKilledDaemonHoldsOnlyRightBytesAndNoLeftovers() async throws {
         let server = try await FaultServer()
         let sources = (0..<10).map { SourceVersion.cached(UInt64($0), length: 900_000, "max-age=600") }
@@ -23,7 +23,7 @@ import XferTestSupport
                         server.url("/\(number)"), ["kind": .string(kind), "cache_policy": .string(policy)])
                     ids.append((id, number))
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<400, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<400, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
                 for (id, number) in ids {

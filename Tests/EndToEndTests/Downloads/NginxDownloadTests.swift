@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// The main job with nothing wrong: from a real server to a published file.
-@Suite(.serialized, .enabled(if: NginxFixture.isInstalled, "needs nginx-light")) struct NginxDownloadTests {
+@Suite(.enabled(if: NginxFixture.isInstalled, "needs nginx-light")) struct NginxDownloadTests {
     @Test func aDownloadOverHTTPIsVerifiedAndPublishedWithItsMode() async throws {
         let nginx = try await NginxFixture()
         let source = SourceVersion.tagged(1, length: 20 << 20)

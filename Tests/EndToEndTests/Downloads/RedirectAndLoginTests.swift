@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Redirects hop by hop, and credentials that stay where they belong.
-@Suite(.serialized) struct RedirectAndLoginTests {
+@Suite struct RedirectAndLoginTests {
     private let source = SourceVersion.tagged(40, length: 50_000)
 
     @Test func aRedirectChainIsFollowedAndReportedAsEvents() async throws {

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// What the serial delegate queue promised, and what keeps the events of several clients apart.
-@Suite(.serialized) struct EventOrderTests {
+@Suite struct EventOrderTests {
     /// Eight clients add, pause, resume and cancel tasks on a server that fails now and then.
     @Test func eventNumbersUnderLoadHaveNoGapAndEachTaskKeepsItsOrder() async throws {
         let server = try await FaultServer()

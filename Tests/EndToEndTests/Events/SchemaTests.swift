@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// What the daemon says of itself is what rpc-schema/openrpc.json says, and what it does.
-@Suite(.serialized) struct SchemaTests {
+@Suite struct SchemaTests {
     private static var root: String { "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") }
 
     @Test func theCommittedRPCSchemaIsTheOnePrintedAndDiscovered() async throws {

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// One task's events, word for word: what clients are written against.
-@Suite(.serialized) struct TaskTranscriptTests {
+@Suite struct TaskTranscriptTests {
     @Test func aBrokenAndResumedDownloadEmitsTheDocumentedEvents() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(110, length: 300_000)

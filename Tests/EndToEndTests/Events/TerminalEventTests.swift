@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// However a transfer ends, its end has one event, with the facts that `task.get` shows.
-@Suite(.serialized) struct TerminalEventTests {
+@Suite struct TerminalEventTests {
     private static let source = SourceVersion.tagged(150, length: 100_000)
     private static let wrongDigest = JSONValue.string("md5=" + String(repeating: "0", count: 32))
 

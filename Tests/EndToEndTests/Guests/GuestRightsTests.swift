@@ -5,7 +5,7 @@ import Testing
 import XferTestSupport
 
 /// Bob's tasks go where Bob may go, Alice's where Alice may go, at every moment of their lives.
-@Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestRightsTests {
+@Suite(.enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestRightsTests {
     /// Makes a directory that belongs to this guest and group, with these permissions.
     private func makeDirectory(_ path: String, of guest: Guest, group: Int64? = nil, mode: mode_t) {
         #expect(mkdir(path, 0o700) == 0)

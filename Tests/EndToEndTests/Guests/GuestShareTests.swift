@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 /// One guest's connections are its own share: others and the operator get theirs.
-@Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestShareTests {
+@Suite(.enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestShareTests {
     /// Connects from a thread with the guest's uid, which the daemon sees as the peer's.
     private func connect(_ count: Int, as guest: Guest, to path: String) async throws -> [UnixSocket] {
         try await offThread {

@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 /// The operator's commands with the real daemon and real programs.
-@Suite(.serialized) struct HookTests {
+@Suite struct HookTests {
     /// A script under a directory of its own.
     private final class Scripts {
         let directory: TemporaryDirectory
@@ -223,7 +223,7 @@ import XferTestSupport
                     let name = JSONValue.string("f\(round)-\(index)")
                     ids.append(try await daemon.add(server.url("/f"), ["on_complete": "tell", "output": name]))
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<120, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
             }

@@ -20,6 +20,7 @@ import XferTestSupport
             var seen: [WakeUps] = []
             for _ in 0..<4 {
                 let before = try WakeUps(of: process.pid)
+                // Sleeps: that nothing happens for so long is the subject.
                 try await Task.sleep(for: Self.silence)
                 let between = try WakeUps(of: process.pid).since(before)
                 if between.isEmpty { return }

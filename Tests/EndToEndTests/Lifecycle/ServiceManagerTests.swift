@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 /// What systemd sees: the notify socket and socket activation, without systemd.
-@Suite(.serialized) struct ServiceManagerTests {
+@Suite struct ServiceManagerTests {
     @Test func theServiceManagerIsNotifiedOfReadinessStatusAndStopping() async throws {
         let server = try await FaultServer()
         let gate = Gate()

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-@Suite(.serialized) struct ShutdownTests {
+@Suite struct ShutdownTests {
     /// A server that has sent half of a source and waits.
     private func half(_ length: Int64 = 400_000) async throws -> (FaultServer, SourceVersion, Gate) {
         let server = try await FaultServer()

@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// What a user who is no operator may do with profiles, secrets and files to send.
-@Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestTests {
+@Suite(.enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestTests {
     private func server() async throws -> FaultServer {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }

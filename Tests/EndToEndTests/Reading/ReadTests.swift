@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// CacheMemoryOnly and ProgressiveDownload: bytes can be read while they arrive.
-@Suite(.serialized) struct ReadTests {
+@Suite struct ReadTests {
     private static let checkpoints = DaemonFixture.Options(settings: [
         "download": ["checkpoint_bytes": "65536", "checkpoint_interval": "200ms"]
     ])

@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Rules 9 and 11 of resuming: when a body is whole, and what libcurl would have let through.
-@Suite(.serialized) struct EndOfBodyTests {
+@Suite struct EndOfBodyTests {
     private let source = SourceVersion.tagged(30, length: 200_000)
 
     private func serve(_ faults: [[Fault]], _ source: SourceVersion? = nil) async throws -> FaultServer {

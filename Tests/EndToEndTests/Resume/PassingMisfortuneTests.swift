@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Honest servers with bad luck, through the real programs: what passes ends no task and costs no byte.
-@Suite(.serialized) struct PassingMisfortuneTests {
+@Suite struct PassingMisfortuneTests {
     private static let length: Int64 = 300_000
     private static let cut: Int64 = 100_000
     private static let rest = "bytes=100000-"

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// What a pause costs: no bytes where they can be continued, and never a try.
-@Suite(.serialized) struct PausingTests {
+@Suite struct PausingTests {
     @Test(arguments: ["\"v1\"", "W/\"v1\""]) func aTaskReportsWhetherItsBytesCanBeContinued(tag: String) async throws {
         let gate = Gate()
         let server = try await FaultServer()

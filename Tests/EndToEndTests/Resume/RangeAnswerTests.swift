@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Rules 4, 6, 7 and 8 of resuming: which answers are trusted. Whatever a server says, the file is one version.
-@Suite(.serialized) struct RangeAnswerTests {
+@Suite struct RangeAnswerTests {
     private static let length: Int64 = 300_000
     private static let cut: Int64 = 100_000
     private let source = SourceVersion(

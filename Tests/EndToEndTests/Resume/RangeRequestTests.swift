@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Rules 1–3 and 5 of resuming: which range is requested, and with which condition.
-@Suite(.serialized) struct RangeRequestTests {
+@Suite struct RangeRequestTests {
     private let length: Int64 = 300_000
     private let cut: Int64 = 100_000
 

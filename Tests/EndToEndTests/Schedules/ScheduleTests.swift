@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// When tasks run, with the real programs and the real clock.
-@Suite(.serialized) struct ScheduleTests {
+@Suite struct ScheduleTests {
     private func later(_ milliseconds: Int64) -> Timestamp {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

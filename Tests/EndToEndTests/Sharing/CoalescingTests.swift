@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// Tasks of several clients that want the same bytes, through the real daemon. Requests are counted at the server.
-@Suite(.serialized) struct CoalescingTests {
+@Suite struct CoalescingTests {
     @Test func equalAddsOfTenClientsMakeOneRequest() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(1, length: 400_000)

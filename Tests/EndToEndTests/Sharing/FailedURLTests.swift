@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 /// SDWebImage's failedURLs with the real programs.
-@Suite(.serialized) struct FailedURLTests {
+@Suite struct FailedURLTests {
     /// Row "failedURLs and its exclusions; RetryFailed" of the SDWebImage part.
     @Test func aURLFoundMissingIsNotRequestedAgainUntilARetryIsDemanded() async throws {
         let server = try await FaultServer()

@@ -5,7 +5,7 @@ import XferTestSupport
 /// A user sees and empties only their own slots and failed URLs, and only their own failed URLs block them.
 ///
 /// An operator sees the failed URLs of all users.
-@Suite(.serialized, .enabled(if: Guest.isPossible)) struct SharingAccessTests {
+@Suite(.enabled(if: Guest.isPossible)) struct SharingAccessTests {
     @Test func failedURLsOfAnotherUserAreNotVisibleRemovableOrBlocking() async throws {
         let server = try await FaultServer()
         try await withGuest { daemon, guest in

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// UIView+WebCacheOperation with the real programs.
-@Suite(.serialized) struct SlotTests {
+@Suite struct SlotTests {
     /// Row "UIView+WebCacheOperation: set cancels the previous, remove does not" of the SDWebImage part.
     @Test func settingASlotCancelsItsTaskAndRemovingTheSlotDoesNot() async throws {
         let server = try await FaultServer()

@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// AvoidAutoSetImage: the file appears when the client says so.
-@Suite(.serialized) struct StagingTests {
+@Suite struct StagingTests {
     private func stage(
         _ url: String, _ daemon: DaemonFixture, _ fields: JSONObject = [:]
     ) async throws -> Int64 {
@@ -241,7 +241,7 @@ import XferTestSupport
                 let longest =
                     outcomes[1] == 0
                     ? 12_000 << (round / 5) : outcomes[0] == 0 ? max(50, 12_000 >> (round / 2)) : 12_000
-                try await Task.sleep(for: .microseconds(Int.random(in: 0..<longest, using: &random)))
+                try await Campaign.elapse(.microseconds(Int.random(in: 0..<longest, using: &random)))
                 await daemon.kill9()
                 _ = await call.value
                 try await daemon.start()

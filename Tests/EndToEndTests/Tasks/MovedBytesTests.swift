@@ -144,7 +144,7 @@ import XferTestSupport
             for round in stride(from: 0, to: 12, by: Campaign.isSoak ? 1 : 4) {
                 let target = place == near ? daemon.downloads : near
                 async let moved: JSONValue? = try? move(id, to: target, daemon)
-                try await Task.sleep(for: .microseconds(300 * round * round))
+                try await Campaign.elapse(.microseconds(300 * round * round))
                 await daemon.kill9()
                 _ = await moved
                 try await daemon.start()

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Policies and tasks that are refused: the field at fault is named, and nothing is stored.
-@Suite(.serialized) struct BadPolicyTests {
+@Suite struct BadPolicyTests {
     private let trust: TrustFixture
 
     init() throws { trust = try TrustFixture() }

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Who may write policies: operators. Others may ask for more, never for less.
-@Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct PolicyAccessTests {
+@Suite(.enabled(if: Guest.isPossible, "needs root and setpriv")) struct PolicyAccessTests {
     private let trust: TrustFixture
 
     init() throws { trust = try TrustFixture() }

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Writing policies: what is kept, what is refused, and who holds on to what.
-@Suite(.serialized) struct PolicyAdministrationTests {
+@Suite struct PolicyAdministrationTests {
     private let trust: TrustFixture
 
     init() throws { trust = try TrustFixture() }

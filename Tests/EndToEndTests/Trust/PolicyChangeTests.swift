@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// Policies that change while the service runs, over RPC and in the configuration.
-@Suite(.serialized) struct PolicyChangeTests {
+@Suite struct PolicyChangeTests {
     private let trust: TrustFixture
     private let leaf: TestCertificate
 

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// What tasks meet: every connection and every hop is held to the policies in force.
-@Suite(.serialized) struct PolicyEnforcementTests {
+@Suite struct PolicyEnforcementTests {
     private let trust: TrustFixture
 
     init() throws { trust = try TrustFixture() }

@@ -3,7 +3,7 @@ import Testing
 import XferTestSupport
 
 /// A policy decides the same over every transport, and as other programs do.
-@Suite(.serialized) struct PolicyTransportTests {
+@Suite struct PolicyTransportTests {
     private let trust: TrustFixture
 
     init() throws { trust = try TrustFixture() }

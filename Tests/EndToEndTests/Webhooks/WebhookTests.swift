@@ -5,7 +5,7 @@ import XferModel
 import XferTestSupport
 
 /// Events that the real daemon sends to receivers.
-@Suite(.serialized) struct WebhookTests {
+@Suite struct WebhookTests {
     /// A receiver's answers, and what it accepted.
     private final class Receiver: Sendable {
         let server: FaultServer
@@ -87,7 +87,7 @@ import XferTestSupport
                     let id = try await daemon.add(receiver.server.url(path), fields)
                     if index < 2 { named.insert(id) }
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<150, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
             }
@@ -105,7 +105,7 @@ import XferTestSupport
             receiver.answer(204)
             try await daemon.start()
             for _ in 0..<2 {
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<400, using: &random)))
+                try await Campaign.elapse(.milliseconds(Int.random(in: 0..<400, using: &random)))
                 await daemon.kill9()
                 try await daemon.start()
             }

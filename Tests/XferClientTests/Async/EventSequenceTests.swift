@@ -128,7 +128,7 @@ struct EventSequenceTests {
             peer.greet()
             _ = peer.subscribe()
             // The event comes after the first reader has ended.
-            while !isCancelled.isOpen { usleep(1000) }
+            isCancelled.block()
             peer.event(10)
             peer.awaitClose()
         }
@@ -145,7 +145,7 @@ struct EventSequenceTests {
         let server = try ScriptedServer { peer in
             peer.greet()
             _ = peer.subscribe()
-            while !isRemoved.isOpen { usleep(1000) }
+            isRemoved.block()
         }
         var options = TransferClient.Options()
         options.reconnectLimit = .milliseconds(100)

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferModel
@@ -132,13 +131,13 @@ import XferTestSupport
     /// it an HTTP/1.1 connection.
     @Test(arguments: [AttemptMode.download, .exchange])
     func aBodyThatHTTP2BreaksOffIsNotContinuedByASecondAnswer(_ mode: AttemptMode) async throws {
-        let hasBegun = NIOLockedValueBox(false)
+        let hasBegun = Gate()
         let (url, servers) = try secure(http2: true) { connection in
             if connection.number == 1 {
                 _ = connection.read(HTTP2Frame.preface.count)
                 connection.write(
                     HTTP2Frame.settings + HTTP2Frame.head(stream: 1) + HTTP2Frame.data([1, 2, 3], stream: 1))
-                connection.wait { hasBegun.withLockedValue(\.self) }
+                hasBegun.block()
                 connection.write(HTTP2Frame.reset(13, stream: 1))
                 _ = connection.readAll()
             } else if connection.readHead() != nil {
@@ -154,7 +153,7 @@ import XferTestSupport
         }
         let handle = await harness.engine.start(attempt)
         try await eventually("some bytes") { handle.progress.snapshot.offset == 3 }
-        hasBegun.withLockedValue { $0 = true }
+        hasBegun.open()
         let record = try await harness.follow(handle)
         if mode == .download {
             #expect(record.outcome.result == .restartWithHTTP1)

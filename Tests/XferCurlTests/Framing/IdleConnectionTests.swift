@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferCurl
@@ -9,22 +8,22 @@ import XferTestSupport
 @Suite struct IdleConnectionTests {
     /// Answers each request with the connection's number; the first connection sends more after `speak`.
     private final class Server: Sendable {
-        private let isTold = NIOLockedValueBox(false)
+        private let mayGoOn = Gate()
         let raw: RawServer
 
         init(saying surprise: String) throws {
-            let isTold = isTold
+            let mayGoOn = mayGoOn
             raw = try RawServer { connection in
                 while connection.readHead() != nil {
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(connection.number)")
                     guard connection.number == 1 else { continue }
-                    connection.wait { isTold.withLockedValue { $0 } }
+                    mayGoOn.block()
                     connection.write(surprise)
                 }
             }
         }
 
-        func speak() { isTold.withLockedValue { $0 = true } }
+        func speak() { mayGoOn.open() }
     }
 
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen"

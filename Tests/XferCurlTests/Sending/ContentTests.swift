@@ -79,7 +79,7 @@ import XferTestSupport
             guard connection.readHead() != nil else { return }
             let first = connection.read(100_000)
             begun.open()
-            connection.wait { changed.isOpen }
+            changed.block()
             let rest = connection.readAll()
             received.withLockedValue { $0 = first + rest }
         }

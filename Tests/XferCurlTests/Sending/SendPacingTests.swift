@@ -60,15 +60,15 @@ import XferTestSupport
     /// All is in the system's hands at once and on its way for far longer than the timeout.
     @Test func contentThatTheServerReadsSlowlyDoesNotTimeOut() async throws {
         let (begun, read) = (Gate(), NIOLockedValueBox(0))
-        let allowed = NIOLockedValueBox(0)
         // Not so much that the server is asked first.
-        let length = 15 << 16
+        let portions = (0..<15).map { _ in Gate() }
+        let length = portions.count << 16
         let server = try RawServer(receiveBuffer: 16 << 10) { connection in
             guard connection.readHead() != nil else { return }
             begun.open()
-            while read.withLockedValue({ $0 }) < length {
-                connection.wait { allowed.withLockedValue { $0 } > read.withLockedValue { $0 } }
-                let count = connection.read(64 << 10).count
+            for portion in portions {
+                portion.block()
+                let count = connection.read(1 << 16).count
                 if count == 0 { return }
                 read.withLockedValue { $0 += count }
             }
@@ -82,10 +82,9 @@ import XferTestSupport
             })
         let ended = Task { try await harness.follow(handle) }
         await begun.wait()
-        while read.withLockedValue({ $0 }) < length {
-            let goal = read.withLockedValue { $0 } + 64 << 10
-            allowed.withLockedValue { $0 = goal }
-            try await eventually("the server reads on") { read.withLockedValue { $0 } >= min(goal, length) }
+        for (index, portion) in portions.enumerated() {
+            portion.open()
+            try await eventually("the server reads on") { read.withLockedValue { $0 } == (index + 1) << 16 }
             clock.advance(by: .seconds(7))
             _ = await harness.engine.turns
         }
@@ -97,7 +96,7 @@ import XferTestSupport
         let server = try RawServer(receiveBuffer: 16 << 10) { connection in
             guard connection.readHead() != nil else { return }
             begun.open()
-            connection.wait { done.isOpen }
+            done.block()
         }
         defer { done.open() }
         let clock = ManualClock()

@@ -12,7 +12,7 @@ import XferTestSupport
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
 /// the requests are bounded. 10,000 seeds with XFER_SOAK.
-@Suite(.serialized) struct MisfortuneTests {
+@Suite struct MisfortuneTests {
     // Six are every transport, with and without mirrors.
     private static let portions = Campaign.portions(usual: 6, soak: 10_000)
     private static let longest = Campaign.isSoak ? 200 : 30

@@ -10,7 +10,7 @@ import XferTestSupport
 ///
 /// Every task ends once, files are right, and nothing is left over. The server gets no more requests than transfers
 /// had to begin.
-@Suite(.serialized) struct CoalescingPropertyTests {
+@Suite struct CoalescingPropertyTests {
     private static let urls = 5
     private static let clients = 20
     private static let rounds = 50

@@ -28,9 +28,9 @@ struct PageTextTests {
             var taken = 0
             while taken < 5, page.append(element) { taken += 1 }
             #expect(taken == count && page.count == count, "\(limit)")
-            let answer = try JSONValue(parsing: page.answer(HookList.Result(hooks: [], nextCursor: "next")))
+            let answer = try JSONValue(parsing: page.answer(HookList.Result(nextCursor: "next")))
             let elements = Array(repeating: element, count: count)
-            #expect(answer == HookList.Result(hooks: elements, nextCursor: "next").wire)
+            #expect(answer == HookList.Result(elements, nextCursor: "next").wire)
         }
     }
 
@@ -49,8 +49,8 @@ struct PageTextTests {
             var (found, cursor): ([String], String?) = ([], nil)
             repeat {
                 let text = PageText.named(
-                    names, NamedPageParams(limit: limit, cursor: cursor), name: { $0 }, record: { Self.hook($0) },
-                    result: { HookList.Result(hooks: [], nextCursor: $0) })
+                    names, NamedPageParams(limit: limit, cursor: cursor), as: HookList.Result.self, name: { $0 },
+                    record: { Self.hook($0) })
                 let page = try HookList.Result(wire: try JSONValue(parsing: text), mode: .lenient)
                 #expect(page.hooks.count <= limit)
                 found += page.hooks.map(\.name)

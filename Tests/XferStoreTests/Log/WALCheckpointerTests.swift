@@ -100,7 +100,7 @@ struct WALCheckpointerTests {
         let store = try open(directory)
         let database = directory.database
         DiskFaults.change(database) {
-            // As slow as it takes for the log to reach its bound.
+            // Sleeps: as long as it takes for the log to reach its bound, and a file's growth is no event.
             $0.beforeDatabaseSync = {
                 var status = stat()
                 while stat(database + "-wal", &status) == 0, status.st_size < 512 * (4096 + 24) { usleep(100) }

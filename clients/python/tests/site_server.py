@@ -11,6 +11,7 @@ class Site:
     """Answers /file with CONTENT, /text with JSON, /held after `release`, all else with 404."""
 
     def __init__(self) -> None:
+        self._held = threading.Event()
         self._released = threading.Event()
         site = self
 
@@ -20,6 +21,7 @@ class Site:
             def do_GET(self) -> None:
                 body, status = b"no such page", 404
                 if self.path.startswith("/held"):
+                    site._held.set()
                     site._released.wait(60)
                 if self.path.startswith(("/file", "/held")):
                     body, status = CONTENT, 200
@@ -37,6 +39,10 @@ class Site:
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def await_held(self) -> None:
+        """Returns when a request for /held has come."""
+        assert self._held.wait(60)
 
     def release(self) -> None:
         """Lets the answers of /held go."""

@@ -25,6 +25,13 @@ async def added(events: xfer.AsyncEvents, count: int) -> List[int]:
     return ids
 
 
+async def sent(client: xfer.AsyncClient) -> None:
+    """Returns when the calls that were begun before are with the daemon: a later one is answered."""
+    # The loop runs them first.
+    await asyncio.sleep(0)
+    await client.daemon.status()
+
+
 def test_an_added_download_is_waited_for_and_published(server: str, daemon: Daemon, site: Site) -> None:
     async def run() -> None:
         async with xfer.AsyncClient(server) as client:
@@ -41,7 +48,7 @@ def test_more_waits_than_a_connection_takes_go_on_at_the_same_time(server: str, 
         async with xfer.AsyncClient(server) as client:
             tasks = [await client.add(f"{site.url}/held?{index}") for index in range(80)]
             waits = [asyncio.ensure_future(task.wait(timeout=60)) for task in tasks]
-            await asyncio.sleep(0.2)
+            await sent(client)
             assert (await asyncio.wait_for(client.queue.stats(), 10)).counts.completed == 0
             site.release()
             assert {record.state for record in await asyncio.gather(*waits)} == {"completed"}
@@ -69,7 +76,7 @@ def test_many_tasks_are_waited_for_by_one_call(server: str, site: Site) -> None:
             tasks = [await client.add(f"{site.url}/held?{index}") for index in range(40)]
             tasks.append(await client.add(f"{site.url}/missing"))
             waiting = asyncio.ensure_future(client.wait_all(tasks, timeout=60))
-            await asyncio.sleep(0.2)
+            await sent(client)
             site.release()
             records = await waiting
             assert [record.id for record in records] == [task.id for task in tasks]
@@ -121,7 +128,7 @@ def test_waiting_outlives_a_crash_of_the_daemon(server: str, daemon: Daemon, sit
         async with xfer.AsyncClient(server) as client:
             task = await client.add(f"{site.url}/held")
             wait = asyncio.ensure_future(task.wait(timeout=60))
-            await asyncio.sleep(0.2)
+            await sent(client)
             daemon.kill()
             site.release()
             await asyncio.get_running_loop().run_in_executor(None, daemon.start)
@@ -177,6 +184,7 @@ def test_a_burst_of_events_comes_whole_to_a_slow_reader(server: str) -> None:
                 for _ in range(3):
                     await client.task.add(
                         tasks=[{"url": f"http://127.0.0.1/{index}", "paused": True} for index in range(3000)])
+                # Sleeps: a reader that is slower than the events is the subject.
                 await asyncio.sleep(0.5)
                 ids = await added(events, 9000)
                 assert ids == sorted(set(ids))
@@ -219,7 +227,7 @@ def test_a_cancelled_call_leaves_the_client_usable(server: str, site: Site) -> N
         async with xfer.AsyncClient(server) as client:
             task = await client.add(f"{site.url}/held", kind="data")
             wait = asyncio.ensure_future(task.wait())
-            await asyncio.sleep(0.1)
+            await sent(client)
             wait.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await wait

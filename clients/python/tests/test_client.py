@@ -4,7 +4,6 @@ from __future__ import annotations
 import hashlib
 import socket
 import threading
-import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import List, Union
@@ -64,7 +63,7 @@ def test_waiting_outlives_a_crash_of_the_daemon(server: str, daemon: Daemon, sit
         results: "list[str | None]" = []
         thread = threading.Thread(target=lambda: results.append(task.wait(timeout=60).final_path))
         thread.start()
-        time.sleep(0.2)
+        site.await_held()
         daemon.kill()
         site.release()
         daemon.start()
