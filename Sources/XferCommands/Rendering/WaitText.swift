@@ -40,6 +40,7 @@ enum WaitText {
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"
         case .queueFull: return "for a free place in the queue"
+        case .runEnding: return "for the end of its former run, which is stopping"
         case .noNode:
             guard let detail = task.waitDetail else {
                 return "for a node that may take it; `xferctl fleet nodes` lists them"

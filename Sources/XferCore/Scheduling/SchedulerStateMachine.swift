@@ -30,6 +30,8 @@ public struct SchedulerStateMachine: Sendable {
     /// Descriptors that each running task may need at once.
     private var descriptorsByTask: [TaskID: Int] = [:]
     private var descriptorsInUse = 0
+    /// True if the last pass ended because the next task needs more descriptors than are left; see `affords`.
+    public var lacksDescriptors = false
     /// Running tasks whose bodies are being transferred.
     private var fetching: [TransferID: Set<TaskID>] = [:]
     /// Running tasks whose bodies have ended and are being verified or published.
@@ -134,7 +136,7 @@ public struct SchedulerStateMachine: Sendable {
 
     /// True if a task of this lane may start out of its turn.
     public func mayStart(_ lane: QueueLane, groupLimit: Int?) -> Bool {
-        hasRoom && obstacle(to: lane, groupLimit: groupLimit) == nil
+        hasRoom && reachedLimit(of: lane, groupLimit: groupLimit) == nil
     }
 
     private func head(of lane: QueueLane, in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
@@ -172,6 +174,14 @@ public struct SchedulerStateMachine: Sendable {
     /// - Parameter groupLimit: most active transfers of the lane's group; nil without a limit.
     public func obstacle(to lane: QueueLane, groupLimit: Int?) -> WaitReason? {
         if holds.contains(.pausedByOperator) { return .queuePaused }
+        if holds.contains(.degraded) { return .storage }
+        if let reached = reachedLimit(of: lane, groupLimit: groupLimit) { return reached }
+        if publishing.count >= limits.maxPublishing { return .queueFull }
+        return lacksDescriptors && runningCount > 0 ? .outOfDescriptors : nil
+    }
+
+    /// The limit on transfers that a task of this lane would exceed; nil if there is none.
+    private func reachedLimit(of lane: QueueLane, groupLimit: Int?) -> WaitReason? {
         if isBlocked(lane.host) { return .hostFull }
         if let group = lane.group, let groupLimit, activeCount(of: group) >= groupLimit { return .groupFull }
         if let profile = lane.profile, activeCount(ofProfile: profile) >= maxActiveByProfile[profile] ?? .max {

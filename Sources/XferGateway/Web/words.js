@@ -23,6 +23,7 @@ const WAITS = {
     queue_paused: "the queue is paused", group_paused: "its group is paused",
     host_full: "its host is at its limit", group_full: "its group is at its limit",
     profile_full: "its profile is at its limit", queue_full: "waits for its turn",
+    run_ending: "its former run is stopping",
     no_node: "no node may take it", node_down: "its node is down",
 };
 

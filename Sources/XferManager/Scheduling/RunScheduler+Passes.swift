@@ -140,6 +140,7 @@ extension RunScheduler {
             return (pass.starts, try tx.nextWakeUp())
         }
         passes.settle(starts.settled)
+        machine.lacksDescriptors = starts.lacksDescriptors
         logUnreadable(starts.unreadable)
         if starts.isIncomplete { passes.isWanted = true }
         // The network became unmetered during the pass, after the other waiting tasks had been woken.

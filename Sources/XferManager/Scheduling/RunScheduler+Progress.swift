@@ -92,6 +92,9 @@ extension RunScheduler {
         }
     }
 
+    /// The queued tasks among these whose former runs are still stopping. They start when those have ended.
+    func endingRuns(among queued: [TaskID]) -> Set<TaskID> { Set(queued.filter { runs[$0] != nil }) }
+
     /// Publishes the final counters of an upload, before its end is committed: its terminal event follows them. A
     /// subscription knows those of other kinds by the terminal event itself.
     func publishLastProgress(of id: TaskID, _ result: RunResult) {

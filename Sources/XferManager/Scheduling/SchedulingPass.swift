@@ -38,6 +38,8 @@ struct SchedulingPass: Sendable {
         var isIncomplete = false
         /// True if tasks wait for an unmetered network.
         var hasHeldOffMetered = false
+        /// True if the pass ended because the next task needs more descriptors than are left.
+        var lacksDescriptors = false
     }
 
     var scheduler: SchedulerStateMachine
@@ -117,7 +119,7 @@ struct SchedulingPass: Sendable {
             guard task.state == .queued else { continue }
             // A run that ends returns descriptors and triggers another pass.
             guard scheduler.affords(descriptors: DescriptorRules.need(of: task.specification, segments: segments))
-            else { return }
+            else { return starts.lacksDescriptors = true }
             guard try mayStart(task, in: tx) else { continue }
             // The task could have joined earlier, but the limit of joins was reached.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }

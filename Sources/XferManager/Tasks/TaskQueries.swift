@@ -113,6 +113,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             return facts
         }
         let obstacles = await scheduler.obstacles(to: Set(lanes.values), groupLimits: facts.groupLimits)
+        let ending = await scheduler.endingRuns(among: queued.map(\.id))
         var waits: [TaskID: Wait] = [:]
         for task in queued {
             guard let lane = lanes[task.id] else { continue }
@@ -123,7 +124,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             } else if let cooldown = facts.cooldowns[lane.host], cooldown.until != HostCooldown.over {
                 waits[task.id] = Wait(.hostCooldown, until: cooldown.until, url: url(of: cooldown, for: task.owner))
             } else {
-                waits[task.id] = obstacles[lane]
+                waits[task.id] = ending.contains(task.id) ? Wait(.runEnding) : obstacles[lane]
             }
         }
         return waits

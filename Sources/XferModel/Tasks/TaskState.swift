@@ -69,8 +69,10 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case groupFull = "group_full"
     /// The profile's limit on active transfers is reached.
     case profileFull = "profile_full"
-    /// The limit on all active transfers is reached.
+    /// The limit on all active transfers, or on files that are being published, is reached.
     case queueFull = "queue_full"
+    /// The task was paused and resumed, and its former run is still stopping.
+    case runEnding = "run_ending"
     /// In a fleet: no available node serves the task's place.
     case noNode = "no_node"
     /// In a fleet: the only node that can continue the task is down.

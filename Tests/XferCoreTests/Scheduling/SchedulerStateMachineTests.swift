@@ -126,6 +126,33 @@ import XferTestSupport
         #expect(try queue.start(&scheduler)?.id == TaskID(3))
     }
 
+    @Test func whatKeepsEveryTaskFromStartingIsNamed() throws {
+        var queue = MemoryQueue()
+        for id in 1...2 { queue.add(id, host: "a") }
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 2, maxPublishing: 1))
+        let lane = QueueLane(priority: .normal, host: "b")
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == nil)
+        scheduler.holds = [.degraded]
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == .storage)
+        scheduler.holds.insert(.pausedByOperator)
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == .queuePaused)
+        scheduler.holds = []
+        // Without a running task, each may start: if it lacks descriptors then, it waits.
+        scheduler.lacksDescriptors = true
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == nil)
+        let first = try #require(try queue.start(&scheduler))
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == .outOfDescriptors)
+        // The pass decides by each task's own need.
+        #expect(scheduler.mayStart(lane, groupLimit: nil))
+        scheduler.lacksDescriptors = false
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == nil)
+        scheduler.onBodyEnd(first.id)
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == .queueFull)
+        #expect(!scheduler.mayStart(lane, groupLimit: nil))
+        scheduler.onEnd(first.id)
+        #expect(scheduler.obstacle(to: lane, groupLimit: nil) == nil)
+    }
+
     /// SDWebImageDownloader: `maxConcurrentDownloads` is 6, `currentDownloadCount` never beyond it.
     @Test func neverMoreThanSixOfTwentyTasksRun() throws {
         var queue = MemoryQueue()

@@ -14,8 +14,8 @@ final class ThreadGate: Sendable {
         }
     }
 
-    /// Returns when a thread waits at the gate.
-    func arrived() async { await gate.arrived() }
+    /// Returns when so many threads wait at the gate.
+    func arrived(_ count: Int = 1) async { await gate.arrived(count) }
 
     /// Lets every thread through, now and later.
     func open() {
