@@ -12,41 +12,12 @@ import XferTestSupport
         for seed in block * 500..<(block + 1) * 500 {
             var world = PublishWorld(seed: seed)
             world.run()
-            let problems = Self.problems(of: world)
+            let problems = world.problems
             if !problems.isEmpty {
                 Issue.record("seed \(seed): \(problems)\n\(world.log.joined(separator: "\n"))")
                 return
             }
         }
-    }
-
-    /// Compares what the tasks say of themselves with the directory.
-    private static func problems(of world: PublishWorld) -> [String] {
-        var problems: [String] = []
-        var publishers: [String: [Int]] = [:]
-        for (number, task) in world.tasks.enumerated() {
-            guard let end = task.end else {
-                problems.append("task \(number) does not end")
-                continue
-            }
-            if world.endCounts[number] != 1 { problems.append("task \(number) ends \(world.endCounts[number]) times") }
-            if case .published(let name) = end { publishers[name, default: []].append(number) }
-        }
-        let replaces = { (task: Int) in world.tasks[task].policy == .overwrite }
-        for (name, tasks) in publishers {
-            let owner = world.disk.names[name].flatMap { world.disk.owners[$0] }
-            if !tasks.contains(where: { $0 + 1 == owner }) { problems.append("\(name) is not of \(tasks)") }
-            if tasks.filter({ !replaces($0) }).count > 1 { problems.append("\(name) was given to \(tasks)") }
-        }
-        for (name, file) in world.disk.names {
-            let owner = world.disk.owners[file] ?? 0
-            if owner == 0 { problems.append("\(name) has lost its content") }
-            if owner > 0, publishers[name]?.contains(owner - 1) != true { problems.append("\(name) is left over") }
-        }
-        for (name, file) in world.others where world.disk.names[name] != file {
-            if publishers[name]?.contains(where: replaces) != true { problems.append("another's \(name) is gone") }
-        }
-        return problems
     }
 
     // MARK: Every order of results

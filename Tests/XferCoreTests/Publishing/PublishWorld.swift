@@ -30,10 +30,14 @@ struct PublishWorld {
     private(set) var tasks: [Task]
     /// The files of other programs, by name, as these made them last.
     private(set) var others: [String: Int] = [:]
+    /// How often other programs removed a file of this name.
+    private(set) var removalCounts: [String: Int] = [:]
     private(set) var log: [String] = []
     private var hasTroubles = true
     /// Commits of an end, by task.
     private(set) var endCounts: [Int]
+    /// Decisions that were wrong when they were made, whatever became of them.
+    private(set) var complaints: [String] = []
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
@@ -92,6 +96,15 @@ struct PublishWorld {
         log.append("another program makes \(name)")
     }
 
+    /// Another program removes a file as soon as it has its name.
+    private mutating func removeAsAnother(_ file: Int, named name: String) {
+        guard disk.names[name] == file, trouble(0.05) else { return }
+        disk.remove(name)
+        disk.syncDirectory()
+        removalCounts[name, default: 0] += 1
+        log.append("another program removes \(name)")
+    }
+
     // MARK: The service
 
     /// Removes parts that no row names.
@@ -123,6 +136,8 @@ struct PublishWorld {
             let hasPart = disk.names[part] == intent.file
             let way = PublishRecovery(isNamed: isNamed, hasPart: hasPart, hadPart: !tasks[task].isUnnamed)
             log.append("\(task): \(way) from \(intent.name)")
+            if way == .repeat, !hasPart, !tasks[task].isUnnamed { complaints.append("\(task) has no bytes to publish") }
+            if way == .lost, hasPart { complaints.append("the bytes of \(task) are discarded") }
             if way == .done, hasPart { disk.remove(part) }
             // The crash may have come between the name and the sync that counts it.
             if way == .done { disk.sync(intent.file) }
@@ -170,8 +185,13 @@ struct PublishWorld {
     private mutating func publish(_ chosen: [Int]) throws {
         let files = try chosen.map { try fetch($0) }
         var round = PublishRound(chosen.map { (tasks[$0].wanted, tasks[$0].policy) }, mostLostNames: 6)
+        // Names that tasks outside of the round have.
+        var taken: Set<String> = []
+        var stepCount = 0
         while let step = round.next {
             try mayDie()
+            let before = round
+            stepCount += 1
             switch step {
             case .choose(let numbers):
                 for number in numbers {
@@ -184,6 +204,7 @@ struct PublishWorld {
                     // A database that refuses, another task that has the name.
                     let result: PublishRound.Naming = trouble() ? .failed : trouble() ? .taken : .done
                     if result == .done { committed.append(number) }
+                    if result == .taken { taken.insert(round.name(of: number)) }
                     round.onCommit(result, of: number)
                 }
                 for number in committed {
@@ -200,6 +221,7 @@ struct PublishWorld {
                 round.onSync(hasSucceeded: syncDirectory())
             case .check(let numbers):
                 for number in numbers {
+                    removeAsAnother(files[number], named: round.name(of: number))
                     let isInPlace = disk.names[round.name(of: number)] == files[number] && !trouble()
                     round.onCheck(isInPlace: isInPlace, of: number)
                 }
@@ -209,9 +231,13 @@ struct PublishWorld {
                 let isDurable = syncDirectory()
                 for number in numbers { round.onWithdrawal(isGone: isDurable && gone.contains(number), of: number) }
             }
+            guard round != before, stepCount < 500 else {
+                complaints.append("a round does not end")
+                throw Death()
+            }
         }
         try mayDie()
-        commitEnds(round, chosen)
+        commitEnds(round, chosen, taken)
         try mayDie()
     }
 
@@ -253,11 +279,16 @@ struct PublishWorld {
         return disk.rename(name, to: part(of: task), isReplacing: false)
     }
 
-    private mutating func commitEnds(_ round: PublishRound, _ chosen: [Int]) {
+    private mutating func commitEnds(_ round: PublishRound, _ chosen: [Int], _ taken: Set<String>) {
         for (number, task) in chosen.enumerated() {
             switch round.end(of: number) {
             case .published: end(task, .published(round.name(of: number)))
-            case .skipped: end(task, .skipped)
+            case .skipped:
+                let wanted = tasks[task].wanted
+                if disk.names[wanted] == nil, !taken.contains(wanted), removalCounts[wanted] == nil {
+                    complaints.append("\(task) is skipped for no file")
+                }
+                end(task, .skipped)
             case .failed where tasks[task].policy == .fail && disk.names[tasks[task].wanted] != nil && !hasTroubles:
                 end(task, .refused)
             case .failed where tasks[task].isUnnamed, .outraced where tasks[task].isUnnamed: tasks[task].intent = nil
