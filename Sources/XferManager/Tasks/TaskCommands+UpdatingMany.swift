@@ -3,6 +3,13 @@ public import XferProtocol
 
 /// Changing many tasks.
 extension TaskCommands {
+    /// A change that was made or refused.
+    private struct EndedUpdate: Sendable {
+        let id: TaskID
+        /// Nil if the task was changed.
+        let error: (any Error)?
+    }
+
     /// The number of tasks that are changed at the same time, so that they share commits.
     private static var updatesAtOnce: Int { 32 }
 
@@ -16,8 +23,8 @@ extension TaskCommands {
             var rest = ids[...]
             while !rest.isEmpty {
                 guard !isShuttingDown else { throw ManagerError.shuttingDown }
-                for (id, error) in await update(rest.prefix(Self.updatesAtOnce), changes, for: principal) {
-                    guard let error else {
+                for ended in await update(rest.prefix(Self.updatesAtOnce), changes, for: principal) {
+                    guard let error = ended.error else {
                         counts.changed += 1
                         continue
                     }
@@ -25,7 +32,7 @@ extension TaskCommands {
                     case ManagerError.notFound: continue
                     case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchanged += 1
                     case ManagerError.storageUnavailable, ManagerError.shuttingDown: throw error
-                    case let refusal as ManagerError: counts.refuse(id, refusal.failure)
+                    case let refusal as ManagerError: counts.refuse(ended.id, refusal.failure)
                     default: throw error
                     }
                 }
@@ -35,22 +42,22 @@ extension TaskCommands {
         return counts
     }
 
-    /// Changes each of these tasks. Returns them in their order, with the error of each; nil if it was changed.
+    /// Changes each of these tasks. Returns the outcomes in the order of the ids.
     private func update(
         _ ids: ArraySlice<TaskID>, _ changes: TaskChanges, for principal: Principal
-    ) async -> [(id: TaskID, error: (any Error)?)] {
-        await withTaskGroup(of: (id: TaskID, error: (any Error)?).self) { group in
+    ) async -> [EndedUpdate] {
+        await withTaskGroup(of: EndedUpdate.self) { group in
             for id in ids {
                 group.addTask {
                     do {
                         _ = try await update(id, changes, for: principal)
-                        return (id, nil)
+                        return EndedUpdate(id: id, error: nil)
                     } catch {
-                        return (id, error)
+                        return EndedUpdate(id: id, error: error)
                     }
                 }
             }
-            var ended: [(id: TaskID, error: (any Error)?)] = []
+            var ended: [EndedUpdate] = []
             for await one in group { ended.append(one) }
             return ended.sorted { $0.id < $1.id }
         }
