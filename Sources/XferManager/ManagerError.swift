@@ -26,7 +26,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case noBytes(TaskID, TaskState, reason: String)
     /// `key_reused`: the client key names another batch.
     case batchKeyReused(existing: BatchID)
-    case batchNotFound(BatchID)
+    case batchNotFound(BatchID, path: String = "id")
     case operationNotFound(OperationID)
     case groupNotFound(String)
     case limitExceeded(reason: String, limit: Int)
@@ -110,8 +110,10 @@ extension ManagerError {
             RPCFailure(
                 .conflict, "client_key belongs to batch \(existing), which was added with other parameters",
                 data: ErrorData(reason: "key_reused", path: "client_key"))
-        case .batchNotFound(let id):
-            RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
+        case .batchNotFound(let id, let path):
+            RPCFailure(
+                .notFound, "\(path == "id" ? "" : path + ": ")there is no batch \(id)",
+                data: ErrorData(reason: "not_found", path: path))
         case .operationNotFound(let id):
             RPCFailure(.notFound, "there is no operation \(id)", data: ErrorData(reason: "not_found", path: "id"))
         case .groupNotFound(let name):

@@ -98,7 +98,7 @@ enum ErrorReference {
         case .outOfDescriptors: "The process or the system has no file descriptor left"
         case .postProcessFailed: "The hook failed, ran too long, or is not configured"
         case .deadlineExceeded: "The task's `deadline` came before its end"
-        case .dependencyFailed: "A task of `after` ended otherwise than completed"
+        case .dependencyFailed: "A task of `after`, `after_batch` or `after_group` ended otherwise than completed"
         case .blockedURL: "The URL failed for good a while ago"
         case .onlyIfCachedMiss: "The task may only use the cache, and nothing is kept"
         case .internalError: "A fault of xferd"

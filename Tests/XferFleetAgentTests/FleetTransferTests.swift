@@ -108,7 +108,7 @@ struct FleetTransferTests {
             let refused: [(JSONObject, String)] = [
                 (["credential": ["scheme": "basic", "user": "u", "password": "p"]], "credential"),
                 (["headers": ["Authorization": "Bearer x"]], "headers.Authorization"), (["cookies": false], "cookies"),
-                (["slot": "s"], "slot"), (["after": [1]], "after"),
+                (["slot": "s"], "slot"), (["after": [1]], "after"), (["after_batch": 1], "after_batch"),
                 (["finalize": "manual"], "finalize"), (["on_complete": "h"], "on_complete"),
                 (["lease": "l"], "lease"),
             ]

@@ -46,6 +46,42 @@ struct ListTests {
         }
     }
 
+    @Test(arguments: 1...8) func countsAreThoseOfTheMatchingTasksWhateverTheStep(seed: UInt64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                var random = SplitMix64(seed: seed)
+                try Self.fill(transaction, &random, count: 100)
+            }
+            try await store.read { reader throws in
+                var random = SplitMix64(seed: seed &+ 7)
+                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                for scan in [1, 3, 64, 1000] {
+                    for _ in 0..<15 {
+                        let filter = Sample(&random).filter
+                        let matching = all.filter { Self.matches($0, filter) }
+                        let expected = Dictionary(grouping: matching, by: \.state).mapValues { Int64($0.count) }
+                        var counts: [TaskState: Int64] = [:]
+                        var after: TaskID?
+                        repeat {
+                            let page = try reader.countPage(
+                                matching: filter, after: after, upTo: TaskID(1000), scan: scan)
+                            counts.merge(page.counts) { $0 + $1 }
+                            after = page.reached
+                        } while after != nil
+                        #expect(counts == expected, "seed \(seed), step \(scan), \(filter)")
+                        if let kept = try reader.keptCounts(matching: filter) {
+                            #expect(kept == expected, "seed \(seed), \(filter)")
+                        }
+                    }
+                }
+                let filter = TaskQuery(states: [.paused, .failed], owners: [Owner(uid: 1), Owner(uid: 1)])
+                let expected = all.filter { Self.matches($0, filter) }.count
+                #expect(try reader.keptCounts(matching: filter)?.values.reduce(0, +) == Int64(expected))
+                #expect(try reader.keptCounts(matching: TaskQuery(kinds: [.data])) == nil)
+            }
+        }
+    }
+
     @Test(arguments: 1...8) func pagesContainExactlyTheMatchingTasks(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in

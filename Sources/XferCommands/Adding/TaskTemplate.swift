@@ -169,6 +169,8 @@ struct TaskTemplate {
         task.paused = options.paused ? true : nil
         task.after = options.queue.targets?.map { TaskReference($0) }
         options.times.apply(to: &task.schedule)
+        task.schedule.afterBatch = Patch(options.queue.afterBatch)
+        task.schedule.afterGroup = Patch(options.queue.afterGroup)
         options.limits.apply(to: &task.limits)
         task.limits.range = Patch(options.sourceRange?.range)
         task.resume = options.resume?.word

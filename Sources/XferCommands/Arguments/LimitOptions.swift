@@ -15,6 +15,17 @@ struct QueueOptions: ParsableArguments {
     var after: [TaskIDArgument] = []
 
     @Option(
+        help: ArgumentHelp("Start when the members of this batch have completed.", valueName: "id"),
+        completion: .daemon(.batches), transform: BatchID.argument)
+    var afterBatch: BatchID?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start when the tasks of this group that are unfinished now have completed.", valueName: "name"),
+        completion: .daemon(.groups))
+    var afterGroup: String?
+
+    @Option(
         help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
         transform: JSONValue.argument)
     var meta: JSONValue?

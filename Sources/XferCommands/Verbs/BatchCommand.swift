@@ -236,7 +236,7 @@ struct BatchCommand: ParsableCommand {
 
 extension BatchID {
     /// Reads an argument, with or without #.
-    fileprivate static func argument(_ text: String) throws -> BatchID {
+    static func argument(_ text: String) throws -> BatchID {
         guard let number = Int64(text.hasPrefix("#") ? text.dropFirst() : text[...], radix: 10), number > 0 else {
             throw ValidationError("expected a batch's id, such as 4 or #4")
         }

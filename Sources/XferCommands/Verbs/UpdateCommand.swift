@@ -94,7 +94,7 @@ struct UpdateCommand: TaskVerb {
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
         case group, label, meta, maxRetries = "max-retries", output, checksum, segments, credential, policy
         case maxSize = "max-size"
-        case notBefore = "not-before", window, deadline, after
+        case notBefore = "not-before", window, deadline, after, afterBatch = "after-batch", afterGroup = "after-group"
         case clientCertificate = "cert", cookies = "cookie", proxy, interface, resolve, connectTo = "connect-to"
         case authoritiesFile = "cacert", unixSocket = "unix-socket"
     }
@@ -182,6 +182,8 @@ struct UpdateCommand: TaskVerb {
         changes.schedule.window = patch(times.window?.record.window, .window)
         changes.schedule.deadline = patch(times.deadline?.time, .deadline)
         changes.after = patch(queue.targets, .after)
+        changes.schedule.afterBatch = patch(queue.afterBatch, .afterBatch)
+        changes.schedule.afterGroup = patch(queue.afterGroup, .afterGroup)
         changes.policy = patch(trust.policy, .policy)
         changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
         conditions.apply(to: &changes.choices)

@@ -22,7 +22,20 @@ struct TaskHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, encoding: list),
-            Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
+            Handler(TaskCount.self) { params, context in
+                TaskCount.Result(
+                    counts: try await queries.counts(
+                        matching: params.filter?.stored ?? TaskQuery(), for: context.caller.principal))
+            },
+            Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update),
+            Handler(TaskUpdateMany.self) { params, context in
+                let principal = context.caller.principal
+                return SelectionResult.Counted(
+                    try await inTurn(context) {
+                        try await tasks.update(params.filter.stored, params.changes, for: principal)
+                    })
+            },
+            Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),

@@ -155,7 +155,7 @@ struct FleetAdmission: Sendable {
         (["cookies", "ca_file", "unix_socket"], "the name may mean another thing on other nodes"),
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
-        (["after"], "dependencies are not supported in a fleet"),
+        (["after", "after_batch", "after_group"], "dependencies are not supported in a fleet"),
         (["lease"], "the fleet sets the lease itself"),
     ]
 

@@ -163,6 +163,7 @@ extension FleetFace {
         record.total = row.counts.byState.values.reduce(0) { $0.addingSaturated($1) }
         record.finished = row.counts.byState.reduce(0) { $1.key.isEnd ? $0.addingSaturated($1.value) : $0 }
         record.skipped = row.counts[.failed].addingSaturated(row.counts[.outcomeUnknown])
+        record.failed = record.skipped
         record.createdAt = row.createdAt
         return record
     }

@@ -152,6 +152,25 @@ public struct TaskQueries: ManagerPart, Sendable {
         case starting
     }
 
+    /// Counts the matching tasks that exist at the call and that the caller may see, by state.
+    public func counts(matching filter: TaskQuery, for principal: Principal) async throws -> [TaskState: Int64] {
+        let filter = filter.restricted(to: principal)
+        await scheduler.showBriefRuns()
+        if let counted = try await store.read({ try $0.keptCounts(matching: filter) }) { return counted }
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return [:] }
+        var counts: [TaskState: Int64] = [:]
+        var after: TaskID?
+        repeat {
+            // A read of its own for each step: others come in between.
+            let page = try await store.read { [after] in
+                try $0.countPage(matching: filter, after: after, upTo: last)
+            }
+            counts.merge(page.counts) { $0.addingSaturated($1) }
+            after = page.reached
+        } while after != nil
+        return counts
+    }
+
     /// Returns one page of tasks.
     public func list(
         _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal

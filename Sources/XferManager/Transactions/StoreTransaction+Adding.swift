@@ -25,6 +25,8 @@ struct AddAftermath: Sendable {
     var effects: [Effect] = []
     /// True if a task has ended: a new one, or one that was superseded in its slot.
     var hasEnded = false
+    /// The number of tasks that were read for `after_batch` and `after_group`.
+    var joined: Int64 = 0
     /// The task that was added last, unless it has changed since.
     var newest: TransferTask?
 }
@@ -39,7 +41,7 @@ extension StoreTransaction {
         aftermath.newest = nil
         if let first = run.first, !first.isIndependent {
             if let earlier = try earlier(first) { return [earlier] }
-            try requireChance(of: first, rules)
+            try requireChance(of: first, rules, joined: &aftermath.joined)
         }
         let tasks = try insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
         let places = Array(zip(run.indices, tasks.indices))
@@ -75,12 +77,15 @@ extension StoreTransaction {
     }
 
     /// Checks the conditions that depend on the current state of the database.
-    private func requireChance(of admitted: AdmittedTask, _ rules: AddRules) throws {
+    private func requireChance(
+        of admitted: AdmittedTask, _ rules: AddRules, joined: inout Int64
+    ) throws {
         let specification = admitted.specification
         try requirePolicy(of: specification)
         guard !specification.schedule.isEmpty else { return }
         try requireChance(
-            of: specification.schedule, for: rules.principal, path: admitted.path, rules.inputs, at: rules.now)
+            of: specification.schedule, for: rules.principal, path: admitted.path, rules.inputs, joined: &joined,
+            at: rules.now)
     }
 
     /// Applies the effects of a new task: on its spool files, on a task it supersedes in its slot, and on itself.

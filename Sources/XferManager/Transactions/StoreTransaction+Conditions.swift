@@ -78,7 +78,7 @@ extension StoreTransaction {
 extension StoreReader {
     /// Returns the state of the tasks that must complete before this one starts; `.met` for a running task.
     fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
-        guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
+        guard task.specification.schedule.hasTargets, task.state != .running else { return .met }
         let standing = try dependencies(of: task.id)
         if let failed = standing.failed { return .failed(failed.id, failed.outcome) }
         return standing.openCount == 0 ? .met : .open

@@ -1,8 +1,9 @@
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 
-/// `after`: tasks that start when others have completed.
+/// `after`, `after_batch` and `after_group`: tasks that start when others have completed.
 extension StoreTransaction {
     /// The highest number of tasks checked for a cycle. A longer chain cannot be changed.
     private static var longestChain: Int { 100_000 }
@@ -20,12 +21,50 @@ extension StoreTransaction {
         }
     }
 
-    /// Records which tasks a changed task waits for.
+    /// Throws unless the batch in `after_batch` exists and the caller may see it. Returns the number of tasks that
+    /// `recordTargets` reads for the batch and the group; `read` is that of the earlier tasks of the same call.
     ///
-    /// - Parameter field: the field's name in errors, such as `after`.
-    func setDependencies(
-        of task: TransferTask, for principal: Principal, field: String
+    /// - Parameter path: the prefix of field names in errors, such as `tasks[3].`.
+    func requireJoin(
+        of schedule: TaskSchedule, owner: Owner, after read: Int64 = 0, for principal: Principal, path: String
+    ) throws -> Int64 {
+        var count = read
+        if let id = schedule.afterBatch {
+            guard let batch = try batch(id), principal.visibleOwner.map({ $0 == batch.owner }) ?? true else {
+                throw ManagerError.batchNotFound(id, path: path + "after_batch")
+            }
+            count = count.addingSaturated(batch.counts.values.saturatedSum)
+        }
+        if let group = schedule.afterGroup {
+            count = count.addingSaturated(try counts(owner: owner, group: group).values.saturatedSum)
+        }
+        guard count <= Int64(clamping: TaskLimits.dependenciesOfCall) else {
+            throw ManagerError.limitExceeded(
+                reason:
+                    "tasks of the batches and groups in after_batch and after_group of one call, ended ones included",
+                limit: TaskLimits.dependenciesOfCall)
+        }
+        return count
+    }
+
+    /// Records the tasks that this one waits for: those in `after`, the members of a batch, and the unfinished tasks of
+    /// a group. Tasks that are added later do not count, so that no circle can arise, and the wait has an end.
+    func recordTargets(of task: TransferTask) throws {
+        let schedule = task.specification.schedule
+        try setDependencies(of: task.id, on: schedule.after)
+        if let batch = schedule.afterBatch { try addDependencies(of: task.id, onMembersOf: batch) }
+        if let group = schedule.afterGroup {
+            try addDependencies(of: task.id, onTasksOf: GroupKey(owner: task.owner, name: group))
+        }
+    }
+
+    /// Checks and records the tasks that a changed task waits for.
+    ///
+    /// - Parameter path: the prefix of field names in errors.
+    func changeTargets(
+        of task: TransferTask, for principal: Principal, path: String
     ) throws {
+        let field = path + "after"
         let targets = task.specification.schedule.after
         for (index, target) in targets.enumerated() {
             guard target != task.id else {
@@ -35,7 +74,8 @@ extension StoreTransaction {
             }
         }
         try requireTargets(targets, for: principal, field: field)
-        try setDependencies(of: task.id, on: targets)
+        _ = try requireJoin(of: task.specification.schedule, owner: task.owner, for: principal, path: path)
+        try recordTargets(of: task)
     }
 
     /// Refuses changed dependencies that would make tasks wait for each other. A new task cannot cause that, because no

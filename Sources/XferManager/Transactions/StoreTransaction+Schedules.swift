@@ -5,11 +5,17 @@ import XferStore
 /// Checks a task's conditions when it is added and when they are changed.
 extension StoreTransaction {
     /// Checks the conditions of a task that is about to be inserted.
+    ///
+    /// - Parameter joined: see `requireJoin`.
     func requireChance(
         of schedule: TaskSchedule, for principal: Principal, path: String, _ inputs: ConditionInputs,
-        at now: Timestamp
+        joined: inout Int64, at now: Timestamp
     ) throws {
         try requireTargets(schedule.after, for: principal, field: path + "after")
+        if schedule.hasJoin {
+            joined = try requireJoin(
+                of: schedule, owner: principal.owner, after: joined, for: principal, path: path)
+        }
         try requireChance(of: schedule, path: path, inputs, at: now)
     }
 
@@ -17,8 +23,7 @@ extension StoreTransaction {
     func begin(
         _ task: TransferTask, _ inputs: ConditionInputs, at now: Timestamp
     ) throws {
-        let targets = task.specification.schedule.after
-        if !targets.isEmpty { try setDependencies(of: task.id, on: targets) }
+        if task.specification.schedule.hasTargets { try recordTargets(of: task) }
         var machine = TaskStateMachine(task)
         try applyConditions(to: &machine, inputs, at: now)
     }
@@ -29,14 +34,17 @@ extension StoreTransaction {
         _ inputs: ConditionInputs, at now: Timestamp
     ) throws -> Effect? {
         let schedule = machine.task.specification.schedule
-        if schedule.after != earlier.after {
+        if !schedule.hasTargets(of: earlier) {
             guard machine.task.state != .staged else {
                 throw ManagerError.invalidState(
                     machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only"
                 )
             }
-            try setDependencies(of: machine.task, for: principal, field: path + "after")
-            try requireNoCircle(through: machine.task.id, field: path + "after")
+            try changeTargets(of: machine.task, for: principal, path: path)
+            let field =
+                schedule.after != earlier.after
+                ? "after" : schedule.afterGroup != earlier.afterGroup ? "after_group" : "after_batch"
+            try requireNoCircle(through: machine.task.id, field: path + field)
         }
         try requireChance(of: schedule, path: path, inputs, at: now)
         return try applyConditions(to: &machine, inputs, at: now)

@@ -9,6 +9,10 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     /// The task starts when all these have completed; a negative id, within one add, counts back from the task's own
     /// place.
     public var after: [TaskID]
+    /// The batch whose members have to complete first; nil is none.
+    public var afterBatch: BatchID?
+    /// The owner's group whose tasks have to complete first: those that were unfinished when this was set. Nil is none.
+    public var afterGroup: String?
     /// The name of a lease that has to be in force while the task runs; nil is none. A caller that hands out tasks to
     /// many daemons renews it, so that a daemon that is cut off from that caller stops by itself.
     public var lease: String?
@@ -23,7 +27,18 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     }
 
     /// True if the task may start as soon as it is picked, at any time.
-    public var isEmpty: Bool { !hasCalendar && after.isEmpty }
+    public var isEmpty: Bool { !hasCalendar && !hasTargets }
+
+    /// True if other tasks have to complete first.
+    public var hasTargets: Bool { !after.isEmpty || hasJoin }
+
+    /// True if the members of a batch or the tasks of a group have to complete first.
+    public var hasJoin: Bool { afterBatch != nil || afterGroup != nil }
+
+    /// True if both name the same tasks that have to complete first.
+    public func hasTargets(of other: TaskSchedule) -> Bool {
+        after == other.after && afterBatch == other.afterBatch && afterGroup == other.afterGroup
+    }
 
     /// True if the start depends on the time.
     public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil || lease != nil }
@@ -37,6 +52,8 @@ extension TaskSchedule: ChoiceSubject {
         public var window = Patch<TimeWindow>.unchanged
         public var deadline = Patch<Timestamp>.unchanged
         public var lease = Patch<String>.unchanged
+        public var afterBatch = Patch<BatchID>.unchanged
+        public var afterGroup = Patch<String>.unchanged
 
         public init() {}
     }
@@ -46,5 +63,7 @@ extension TaskSchedule: ChoiceSubject {
         Choice(\.window, optional: \.window),
         Choice(\.deadline, optional: \.deadline),
         Choice(\.lease, optional: \.lease),
+        Choice(\.afterBatch, optional: \.afterBatch),
+        Choice(\.afterGroup, optional: \.afterGroup),
     ]
 }

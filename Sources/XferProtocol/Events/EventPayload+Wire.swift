@@ -103,11 +103,12 @@ extension EventPayload: EventContent {
             event.required("batch", batch, "The batch.")
             event.required("total", total, "Members it was added with.")
             event.required("finished", finished, "Members that have ended: all of them.")
-            event.required("skipped", skipped, "Number of those that failed.")
+            event.required("failed", skipped, "Number of those that failed.")
+            event.required("skipped", skipped, "The same as failed: its name before 1.0.0.")
         case .operationProgress(let operation, let verb, let changed, let unchanged, let reached, let last):
             event.summary("Progress of a background operation; at most once a second.")
             event.required("operation", operation, "The operation.")
-            event.required("verb", verb, "What it does.")
+            event.required("verb", verb, "The verb that is applied to each task.")
             event.required("changed_count", changed, "Tasks that changed so far.")
             event.required("unchanged_count", unchanged, "Tasks that did not.")
             event.required("reached", reached, "Tasks with ids up to this one are done.")
@@ -115,7 +116,7 @@ extension EventPayload: EventContent {
         case .operationEnded(let operation, let verb, let state, let changed, let unchanged, let refused, let error):
             event.summary("A background operation has ended; operation.get gives its result.")
             event.required("operation", operation, "The operation.")
-            event.required("verb", verb, "What it did.")
+            event.required("verb", verb, "The verb that was applied to each task.")
             event.required("state", state, "completed, failed or cancelled.")
             event.required("changed_count", changed, "Tasks that changed.")
             event.required("unchanged_count", unchanged, "Tasks that did not.")

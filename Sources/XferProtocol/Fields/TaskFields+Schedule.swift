@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// The fields of the times at which the task may run.
+/// The fields of the times at which the task may run, and of the tasks that have to complete first.
 extension TaskFields {
     static let schedule: [ChoiceField<TaskSchedule.Choices>] = [
         ChoiceField(
@@ -21,6 +21,25 @@ extension TaskFields {
             change: .anytime(
                 "Time at which it fails unless it has ended or is staged; null is never.", isNullable: true),
             example: "2026-01-03T06:00:00Z"),
+        ChoiceField(
+            "after_batch", \.afterBatch,
+            task:
+                "Batch whose members have to complete before it starts; if one ends otherwise, it fails with "
+                + "dependency_failed. Members that were removed before do not count.",
+            record: "Batch whose members have to complete before it starts.",
+            change: .stopped(
+                "Batch whose members have to complete before it starts; null is none; only while not running.",
+                isNullable: true), example: 4),
+        ChoiceField(
+            "after_group", \.afterGroup,
+            task:
+                "Group of the same owner whose tasks have to complete before it starts: those that are unfinished when "
+                + "it is added. If one ends otherwise, it fails with dependency_failed.",
+            record: "Group whose tasks have to complete before it starts: those that were unfinished at its add.",
+            change: .stopped(
+                "Group whose tasks have to complete before it starts: those that are unfinished now; null is none; only "
+                    + "while not running.", isNullable: true),
+            limits: [.length(1...TaskLimits.nameLength), .visible], example: "nightly"),
         ChoiceField(
             "lease", \.lease,
             task:

@@ -8,6 +8,8 @@ public struct BatchRecord: WireRecord, Hashable {
     public var group = ""
     public var total: Int64 = 0
     public var finished: Int64 = 0
+    /// Nil from a daemon before 1.0.0.
+    public var failed: Int64?
     public var skipped: Int64 = 0
     public var counts = StateCounts()
     public var createdAt = Timestamp(microseconds: 0)
@@ -21,6 +23,7 @@ public struct BatchRecord: WireRecord, Hashable {
         group = batch.group
         total = batch.total
         finished = batch.finished
+        failed = batch.skipped
         skipped = batch.skipped
         counts = StateCounts(batch.counts)
         createdAt = batch.createdAt
@@ -36,7 +39,8 @@ public struct BatchRecord: WireRecord, Hashable {
         .required(
             "finished", \.finished,
             "Members that have ended, however: completed, failed, cancelled, superseded; removed ones count on."),
-        .required("skipped", \.skipped, "Number of those that failed."),
+        .optional("failed", \.failed, "Number of those that failed."),
+        .required("skipped", \.skipped, "The same as failed: its name before 1.0.0."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
         .required("created_at", \.createdAt, "Time of the add."),
         .nullable(

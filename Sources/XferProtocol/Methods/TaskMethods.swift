@@ -4,8 +4,10 @@ public import XferModel
 /// The methods of `task.*`, in the order of the document.
 enum TaskMethods {
     static let all: [any RPCMethod.Type] = [
-        TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
-        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskCommit.self,
+        TaskAdd.self, TaskGet.self, TaskList.self, TaskCount.self, TaskWait.self, TaskPause.self, TaskResume.self,
+        TaskCancel.self,
+        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskUpdateMany.self, TaskMove.self, TaskSetSource.self,
+        TaskCommit.self,
         TaskRead.self, TaskResult.self,
     ]
 }

@@ -53,9 +53,9 @@ public struct OperationRecord: WireRecord, Hashable {
 
     public static let summary = "A verb over the tasks of a filter that the service carries out in the background."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the operation."),
+        .required("id", \.id, "Identifies the operation."),
         .required("owner", \.owner, "The uid of its caller."),
-        .required("verb", \.verb, "What it does with each task."),
+        .required("verb", \.verb, "The verb that is applied to each task."),
         .required("filter", \.filter, "The filter of the call."),
         .required(
             "state", \.state,

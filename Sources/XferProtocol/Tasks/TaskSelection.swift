@@ -115,7 +115,9 @@ public enum SelectionResult: WireValue, Hashable {
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
-            .optional("refused_count", \.refusedCount, "Staged tasks that task.commit could not publish now."),
+            .optional(
+                "refused_count", \.refusedCount,
+                "Tasks for which the verb failed: task.commit could not publish, or task.update_many not change them."),
             .optional("refused", \.refused, "The first 100 of them, with the reasons."),
             .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
@@ -159,7 +161,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "A task for which the verb failed."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .required("reason", \.reason, "The data.reason of the error that task.commit of this task alone answers."),
+            .required("reason", \.reason, "The data.reason of the error that a call for this task alone answers."),
             .required("message", \.message, "The refusal in English."),
         ]
     }

@@ -80,6 +80,41 @@ extension StoreReader {
         return page
     }
 
+    /// The numbers of the matching tasks by state, if they are kept: for a filter with states and owners alone.
+    public func keptCounts(matching filter: TaskQuery) throws(StoreError) -> [TaskState: Int64]? {
+        var rest = filter
+        (rest.states, rest.owners) = (nil, nil)
+        guard rest == TaskQuery() else { return nil }
+        var counts: [TaskState: Int64] = [:]
+        if let owners = filter.owners {
+            for owner in Set(owners) {
+                counts.merge(try self.counts(owner: owner)) { $0.addingSaturated($1) }
+            }
+        } else {
+            counts = try self.counts()
+        }
+        guard let states = filter.states.map(Set.init) else { return counts }
+        return counts.filter { states.contains($0.key) }
+    }
+
+    /// The numbers of the next matching tasks by state, and the task behind which counting goes on; nil at the end.
+    ///
+    /// - Parameter scan: the highest number of rows that are inspected.
+    public func countPage(
+        matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, scan: Int = PageBounds.usualScan
+    ) throws(StoreError) -> (counts: [TaskState: Int64], reached: TaskID?) {
+        let page = try idPage(matching: filter, after: after, upTo: upTo, limit: scan, scan: scan)
+        guard !page.ids.isEmpty else { return ([:], page.reached) }
+        let rows = try connection.all(
+            """
+            SELECT state, count(*) FROM task WHERE id IN (SELECT value FROM json_each(?1)) GROUP BY state
+            """, .text(JSONText.array(page.ids.map(\.rawValue)))
+        ) { row throws(StoreError) in
+            (try row.word(TaskState.self, 0, table: "task", id: 0, name: "state"), row.amount(1))
+        }
+        return (Dictionary(rows) { $0.addingSaturated($1) }, page.reached)
+    }
+
     // MARK: The query
 
     /// Walks the index of the restriction with the fewest rows, in the order of ids; where several values are allowed,

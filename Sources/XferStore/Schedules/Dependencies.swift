@@ -101,6 +101,28 @@ extension StoreTransaction {
             """, Value(id), .text(JSONText.array(targets.map(\.rawValue))))
     }
 
+    /// Adds the members of a batch to the targets that the task depends on. Completed ones change nothing and are left
+    /// out; a failed one counts until it is retried.
+    public func addDependencies(of id: TaskID, onMembersOf batch: BatchID) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO dependency (task_id, target_id, outcome)
+            SELECT ?1, id, CASE WHEN state IN ('failed', 'cancelled') THEN state END
+            FROM task INDEXED BY task_batch WHERE batch_id = ?2 AND id <> ?1 AND state <> 'completed'
+            """, Value(id), Value(batch))
+    }
+
+    /// Adds the unfinished tasks of a group to the targets that the task depends on.
+    public func addDependencies(of id: TaskID, onTasksOf group: GroupKey) throws(StoreError) {
+        guard let row = try groupID(of: group) else { return }
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO dependency (task_id, target_id)
+            SELECT ?1, id FROM task INDEXED BY task_group_id
+            WHERE group_id = ?2 AND group_id <> 0 AND id <> ?1 AND state NOT IN ('completed', 'failed', 'cancelled')
+            """, Value(id), .integer(row))
+    }
+
     /// Reads the states of the targets again: a failed target may have been retried meanwhile. For a removed target the
     /// last known outcome stays; a target that was removed without a recorded outcome counts as failed.
     public func renewDependencies(of id: TaskID) throws(StoreError) {

@@ -13,9 +13,11 @@ enum AccessCalls {
         return [
             "task.add": ["url": .string(objects.server.url("/add")), "kind": "data", "paused": true],
             "task.get": ["id": task], "task.list": ["filter": ["all": true]],
+            "task.count": ["filter": ["all": true]],
             "task.wait": ["ids": [task], "timeout": 0],
             "task.pause": tasks, "task.resume": tasks, "task.cancel": ["ids": [data]], "task.retry": tasks,
             "task.remove": tasks, "task.update": ["id": task, "changes": ["label": "other"]],
+            "task.update_many": ["filter": ["ids": task], "changes": ["label": "other"]],
             "task.move": ["ids": [task], "to": "top"],
             "task.set_source": ["id": task, "url": .string(objects.server.url("/other"))],
             "task.commit": tasks, "task.read": ["id": data], "task.result": ["id": data],

@@ -16,9 +16,11 @@ import XferTestSupport
     /// element that is repeated. A new method needs a row.
     private static let rows: [String: JSONValue] = [
         "task.add": ["url": "http://127.0.0.1:9/a", "kind": "data", "paused": true], "task.get": ["id": unusedID],
-        "task.list": [:], "task.wait": ["ids": [unusedID], "timeout": 0], "task.pause": ["ids": [unusedID]],
+        "task.list": [:], "task.count": [:],
+        "task.wait": ["ids": [unusedID], "timeout": 0], "task.pause": ["ids": [unusedID]],
         "task.resume": ["ids": [unusedID]], "task.cancel": ["ids": [unusedID]], "task.retry": ["ids": [unusedID]],
         "task.remove": ["ids": [unusedID]], "task.update": ["id": unusedID, "changes": ["label": "a"]],
+        "task.update_many": ["filter": ["ids": [unusedID]], "changes": ["label": "a"]],
         "task.move": ["ids": [unusedID], "to": "top"],
         "task.set_source": ["id": unusedID, "url": "http://127.0.0.1:9/a"],
         "task.commit": ["ids": [unusedID]], "task.read": ["id": unusedID], "task.result": ["id": unusedID],

@@ -19,10 +19,12 @@ import XferTestSupport
             #expect(added.output.hasPrefix("batch 1: 5 tasks\n"), "\(added)")
             #expect(added.output.contains("5 of 5, 2 failed"), "\(added)")
             let batch = try await daemon.call("batch.get", ["id": 1])["batch"]
-            #expect(batch?["finished"] == 5 && batch?["skipped"] == 2 && batch?["group"] == "batch-1")
+            #expect(
+                batch?["finished"] == 5 && batch?["failed"] == 2 && batch?["skipped"] == 2
+                    && batch?["group"] == "batch-1")
             let events = try await daemon.events(types: "batch.completed")
             #expect(events.count == 1)
-            #expect(events.first?["batch"] == 1 && events.first?["finished"] == 5 && events.first?["skipped"] == 2)
+            #expect(events.first?["batch"] == 1 && events.first?["finished"] == 5 && events.first?["failed"] == 2)
             let again = try await daemon.ctl("batch", "show", "1", "--wait", "--json")
             #expect(again.exit == .code(1) && again.output.contains(#""skipped":2"#), "\(again)")
             let task = try await daemon.task(1)

@@ -68,6 +68,8 @@ import XferTestSupport
             "coalesce": Sample(false),
             "paused": Sample(true, shown: ["state": "paused"]),
             "after": Sample([1]),
+            "after_batch": Sample(1),
+            "after_group": Sample("before"),
             "not_before": Sample(later),
             "window": Sample(["times": ["22:00-06:00"], "zone": "local"]),
             "deadline": Sample(later),
@@ -141,6 +143,7 @@ import XferTestSupport
                 "policy.set", ["policy": ["name": "walk", "hosts": ["walk.test"], "min_tls": "1.3"]])
             let samples = Self.samples(in: daemon.downloads)
             let plain = try await daemon.add(Self.url, ["paused": true])
+            _ = try await daemon.call("batch.add", ["tasks": [.string(Self.url)], "options": ["paused": true]])
             var records: [(id: Int64, name: String, shown: JSONObject)] = []
             for field in NewTask.wireFields {
                 let sample = try #require(samples[field.name], "no sample of the field \(field.name)")

@@ -27,7 +27,8 @@ struct WindowArgumentTests {
 
     @Test func scheduleOptionsOfAddAndUpdateReachTheirFields() throws {
         let add = try AddCommand.parse([
-            "--after", "3", "--after", "4", "--not-before", "2026-01-05T12:00:00Z", "--deadline",
+            "--after", "3", "--after", "4", "--after-batch", "#5", "--after-group", "nightly", "--not-before",
+            "2026-01-05T12:00:00Z", "--deadline",
             "2026-01-06T12:00:00Z",
             "--window", "sun", "https://example.org/f",
         ])
@@ -40,6 +41,7 @@ struct WindowArgumentTests {
         #expect(
             task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))]
                 && task.schedule.window.applied(to: nil)?.days == [.sunday])
+        #expect(task.schedule.afterBatch == .set(BatchID(5)) && task.schedule.afterGroup == .set("nightly"))
         #expect(task.schedule.notBefore.isChange && task.schedule.deadline.isChange)
 
         let update = try UpdateCommand.parse([
@@ -50,6 +52,8 @@ struct WindowArgumentTests {
             changes.after == .set([TaskID(3)]) && changes.schedule.window == .clear
                 && changes.schedule.notBefore == .unchanged)
         #expect(changes.limits.segments == .set(.automatic))
+        let join = try self.changes(["7", "--after-batch", "5", "--clear", "after-group"]).schedule
+        #expect(join.afterBatch == .set(BatchID(5)) && join.afterGroup == .clear)
         #expect(try self.changes(["7", "--clear", "segments"]).limits.segments == .clear)
     }
 }

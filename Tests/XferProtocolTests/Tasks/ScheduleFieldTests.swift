@@ -19,13 +19,15 @@ struct ScheduleFieldTests {
     @Test func everyScheduleFieldReachesTheSpecificationAndComesBack() throws {
         let made = try schedule([
             "not_before": "2026-01-05T13:00:00+01:00", "deadline": "2026-01-06T12:00:00Z", "after": [7, 8, 7],
+            "after_batch": 4, "after_group": "nightly",
             "window": ["times": ["22:00-06:00", "12:00-24:00"], "days": ["fri", "sat"], "zone": "Europe/Berlin"],
         ])
         let times = [DailyTimes("22:00-06:00"), DailyTimes("12:00-24:00")].compactMap(\.self)
-        let wanted = TaskSchedule(
+        var wanted = TaskSchedule(
             notBefore: Timestamp(seconds: 1_767_614_400),
             window: TimeWindow(times: times, days: [.friday, .saturday], zone: "Europe/Berlin"),
             deadline: Timestamp(seconds: 1_767_700_800), after: [TaskID(7), TaskID(8)])
+        (wanted.afterBatch, wanted.afterGroup) = (BatchID(4), "nightly")
         #expect(made == wanted)
         var specification = TaskSpecification(
             owner: Owner(uid: 1),
@@ -36,6 +38,7 @@ struct ScheduleFieldTests {
             id: TaskID(9), specification: specification, state: .queued, rank: 9, createdAt: Timestamp(seconds: 0))
         let shown = TaskRecord(task).wire
         #expect(shown["not_before"] == "2026-01-05T12:00:00.000Z" && shown["after"] == [7, 8])
+        #expect(shown["after_batch"] == 4 && shown["after_group"] == "nightly")
         #expect(
             shown["window"]?["times"] == ["22:00-06:00", "12:00-24:00"] && shown["window"]?["zone"] == "Europe/Berlin")
         #expect(try TaskRecord(wire: shown, mode: .lenient).schedule.window == Patch(wanted.window))
@@ -65,7 +68,8 @@ struct ScheduleFieldTests {
             (["not_before": "tomorrow"], "not_before", "an RFC 3339 time"),
             (["deadline": 1_767_614_400], "deadline", "an RFC 3339 time"),
             (["after": [0]], "after[0]", "a task id"), (["after": [-10_001]], "after[0]", "a task id"),
-            (["after": 7], "after", "an array"),
+            (["after": 7], "after", "an array"), (["after_batch": 0], "after_batch", "a batch's id"),
+            (["after_group": ""], "after_group", "characters"),
         ] as [(JSONObject, String, String)])
     func anInvalidScheduleFieldIsNamed(fields: JSONObject, path: String, expected: String) {
         let error = #expect(throws: WireError.self) { try schedule(fields) }
@@ -90,6 +94,12 @@ struct ScheduleFieldTests {
         #expect(specification.schedule == TaskSchedule(after: [TaskID(3), TaskID(4)]))
         try TaskChanges(strict: ["after": nil]).apply(to: &specification)
         #expect(specification.schedule.isEmpty)
+        let join = try TaskChanges(strict: ["after_batch": 4, "after_group": "nightly"])
+        #expect(join.fieldRefusedWhileRunning == "after_batch" && !specification.schedule.hasTargets)
+        join.apply(to: &specification)
+        #expect(specification.schedule.hasTargets && !specification.schedule.hasCalendar)
+        try TaskChanges(strict: ["after_batch": nil, "after_group": nil]).apply(to: &specification)
+        #expect(specification.schedule == TaskSchedule())
         // A task that is there already has no place to count back from.
         #expect(throws: WireError.self) { try TaskChanges(strict: ["after": [-1]]) }
     }

@@ -40,6 +40,33 @@ struct DependencyTests {
         }
     }
 
+    @Test func aGroupCountsWithItsUnfinishedTasksAndABatchWithAllButTheCompletedOnes() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let batch = try tx.insertBatch(owner: specification().owner, maxActive: 3, at: noon)
+                let specification = specification(group: batch.group)
+                let members = try (0..<4).map { _ in
+                    try tx.insertTask(specification, state: .queued, batch: batch.id, at: noon).id
+                }
+                try tx.setState(.completed, of: members[0])
+                try tx.setState(.failed, of: members[1])
+                let other = try tx.add(1)[0]
+                let dependents = try (0..<2).map { _ in try Self.dependent(on: [other], in: tx) }
+                try tx.addDependencies(of: dependents[0], onMembersOf: batch.id)
+                let ofBatch = try tx.dependencies(of: dependents[0])
+                #expect(ofBatch.openCount == 3 && ofBatch.failed == EndedTarget(id: members[1], outcome: .failed))
+                let group = GroupKey(owner: specification.owner, name: batch.group)
+                try tx.addDependencies(of: dependents[1], onTasksOf: group)
+                #expect(try tx.dependencies(of: dependents[1]) == DependencyState(openCount: 3))
+                // A member that waits for its own group waits for the others.
+                try tx.addDependencies(of: members[2], onTasksOf: group)
+                #expect(try tx.unmetTargets(of: members[2]) == [members[3]])
+                try tx.addDependencies(of: other, onTasksOf: GroupKey(owner: Owner(uid: 4711), name: batch.group))
+                #expect(try !tx.hasOpenTargets(other))
+            }
+        }
+    }
+
     @Test func aTaskHasOpenTargetsUntilTheLastHasEnded() async throws {
         try await withStore { store in
             try await store.write { tx in

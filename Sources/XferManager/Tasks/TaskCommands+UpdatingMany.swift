@@ -1,0 +1,65 @@
+public import XferModel
+public import XferProtocol
+
+/// Changing many tasks.
+extension TaskCommands {
+    /// A change that was made or refused.
+    private struct EndedUpdate: Sendable {
+        let id: TaskID
+        /// Nil if the task was changed.
+        let error: (any Error)?
+    }
+
+    /// The number of tasks that are changed at the same time, so that they share commits.
+    private static var updatesAtOnce: Int { 32 }
+
+    /// Changes every unfinished task that matches and exists at the call, each by itself. One that cannot be changed is
+    /// counted as refused.
+    public func update(
+        _ filter: TaskQuery, _ changes: TaskChanges, for principal: Principal
+    ) async throws -> VerbCounts {
+        var counts = VerbCounts()
+        try await forEachStep(of: filter, for: principal) { ids in
+            var rest = ids[...]
+            while !rest.isEmpty {
+                guard !isShuttingDown else { throw ManagerError.shuttingDown }
+                for ended in await update(rest.prefix(Self.updatesAtOnce), changes, for: principal) {
+                    guard let error = ended.error else {
+                        counts.changed += 1
+                        continue
+                    }
+                    switch error {
+                    case ManagerError.notFound: continue
+                    case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchanged += 1
+                    case ManagerError.storageUnavailable, ManagerError.shuttingDown: throw error
+                    case let refusal as ManagerError: counts.refuse(ended.id, refusal.failure)
+                    default: throw error
+                    }
+                }
+                rest = rest.dropFirst(Self.updatesAtOnce)
+            }
+        }
+        return counts
+    }
+
+    /// Changes each of these tasks. Returns the outcomes in the order of the ids.
+    private func update(
+        _ ids: ArraySlice<TaskID>, _ changes: TaskChanges, for principal: Principal
+    ) async -> [EndedUpdate] {
+        await withTaskGroup(of: EndedUpdate.self) { group in
+            for id in ids {
+                group.addTask {
+                    do {
+                        _ = try await update(id, changes, for: principal)
+                        return EndedUpdate(id: id, error: nil)
+                    } catch {
+                        return EndedUpdate(id: id, error: error)
+                    }
+                }
+            }
+            var ended: [EndedUpdate] = []
+            for await one in group { ended.append(one) }
+            return ended.sorted { $0.id < $1.id }
+        }
+    }
+}
