@@ -1,3 +1,5 @@
+import XferModel
+
 /// Compares what the tasks say of themselves with the directory, once all has ended. It shares no code with what it
 /// judges.
 extension PublishWorld {
