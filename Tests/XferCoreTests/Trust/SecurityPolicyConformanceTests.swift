@@ -81,6 +81,14 @@ import XferTestSupport
             "AFSecurityPolicy invalid-allowed-with-name",
             Subject(allowsInvalid: true, isTrusted: false, isAccepted: false)),
         .same(
+            "AFSecurityPolicy invalid-allowed-key-no-pins",
+            Subject(mode: .publicKey, allowsInvalid: true, isTrusted: false, isAccepted: false)),
+        .same(
+            "AFSecurityPolicy invalid-allowed-pins-without-mode",
+            Subject(
+                hasPins: true, allowsInvalid: true, isTrusted: false, isPinnedInChain: true, isPinnedLeaf: true,
+                isAccepted: false)),
+        .same(
             "AFSecurityPolicy invalid-not-allowed",
             Subject(checksName: false, isTrusted: false, isAccepted: false)),
     ]
