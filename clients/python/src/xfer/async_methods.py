@@ -18,6 +18,7 @@ from .records import (
     FinalizeMode,
     TaskReference,
     WindowRecord,
+    BatchID,
     ResumeMode,
     RedirectPolicy,
     HTTPVersion,
@@ -34,7 +35,6 @@ from .records import (
     TaskID,
     Owner,
     TaskState,
-    BatchID,
     TaskAddMany,
     TaskAddResult,
     TaskColumns,
@@ -42,8 +42,10 @@ from .records import (
     TaskFilter,
     TaskListOrder,
     TaskListResult,
+    TaskCountResult,
     TaskWaitResult,
     SelectionResultListed,
+    SelectionResultCounted,
     OperationID,
     SelectionResult,
     TaskChanges,
@@ -159,6 +161,8 @@ class AsyncTaskMethods:
         not_before: Maybe[Time] = UNSET,
         window: Maybe[WindowRecord] = UNSET,
         deadline: Maybe[Time] = UNSET,
+        after_batch: Maybe[BatchID] = UNSET,
+        after_group: Maybe[str] = UNSET,
         lease: Maybe[str] = UNSET,
         max_retries: Maybe[int] = UNSET,
         retry_for: Maybe[int] = UNSET,
@@ -280,6 +284,12 @@ class AsyncTaskMethods:
             window: Times at which it may run; outside them it stops and waits.
             deadline: Time at which it fails with deadline_exceeded unless it has ended or is
                 staged.
+            after_batch: Batch whose members have to complete before it starts; if one ends
+                otherwise, it fails with dependency_failed. Members that were removed before do not
+                count.
+            after_group: Group of the same owner whose tasks have to complete before it starts:
+                those that are unfinished when it is added. If one ends otherwise, it fails with
+                dependency_failed.
             lease: Name of a lease: the task runs, and its file is published, only while it is in
                 force; see lease.renew.
             max_retries: Attempts after the first; default unlimited within retry_for.
@@ -404,6 +414,8 @@ class AsyncTaskMethods:
             "not_before": not_before,
             "window": window,
             "deadline": deadline,
+            "after_batch": after_batch,
+            "after_group": after_group,
             "lease": lease,
             "max_retries": max_retries,
             "retry_for": retry_for,
@@ -511,6 +523,17 @@ class AsyncTaskMethods:
             "cursor": cursor,
         }
         return await self._caller.ask("task.list", parameters, TaskListResult.from_wire)
+
+    async def count(self, *, filter: Maybe[TaskFilter] = UNSET) -> TaskCountResult:
+        """How many tasks match a filter, by state. They are counted step by step: tasks that change
+        meanwhile count in one of their states.
+
+        Args:
+            filter: The tasks; default all that the caller may see.
+
+        Takes the scope read.
+        """
+        return await self._caller.ask("task.count", {"filter": filter}, TaskCountResult.from_wire)
 
     async def wait(
         self,
@@ -692,6 +715,23 @@ class AsyncTaskMethods:
             "changes": changes,
         }
         return await self._caller.ask("task.update", parameters, TaskGetResult.from_wire)
+
+    async def update_many(self, filter: TaskFilter, changes: TaskChanges) -> SelectionResultCounted:
+        """Changes fields of every unfinished task that matches and exists at the call, each as
+        task.update does; not atomic. Ended tasks are unchanged; those that cannot be changed are
+        refused with the reason.
+
+        Args:
+            filter: The tasks.
+            changes: The fields to change.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "filter": filter,
+            "changes": changes,
+        }
+        return await self._caller.ask("task.update_many", parameters, SelectionResultCounted.from_wire)
 
     async def move(
         self,

@@ -80,6 +80,10 @@ TaskReference = int
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
+BatchID = int
+"""Identifies a batch; never reused."""
+
+
 ResumeMode = Literal["auto", "unsafe"]
 
 
@@ -154,6 +158,7 @@ WaitReason = Literal[
     "group_full",
     "profile_full",
     "queue_full",
+    "run_ending",
     "no_node",
     "node_down",
 ]
@@ -243,10 +248,6 @@ FileSystemNames = Literal["any", "windows", "unknown"]
 BodySummaryForm = Literal["inline", "file", "parts"]
 
 
-BatchID = int
-"""Identifies a batch; never reused."""
-
-
 TaskColumns = Sequence[
     Literal[
     "id",
@@ -297,6 +298,8 @@ TaskColumns = Sequence[
     "not_before",
     "window",
     "deadline",
+    "after_batch",
+    "after_group",
     "lease",
     "max_retries",
     "retry_for",
@@ -869,6 +872,16 @@ class TaskOptions(TypedDict, total=False):
     deadline: Time
     """Time at which it fails with deadline_exceeded unless it has ended or is staged."""
 
+    after_batch: BatchID
+    """Batch whose members have to complete before it starts; if one ends otherwise, it fails with
+    dependency_failed. Members that were removed before do not count.
+    """
+
+    after_group: str
+    """Group of the same owner whose tasks have to complete before it starts: those that are
+    unfinished when it is added. If one ends otherwise, it fails with dependency_failed.
+    """
+
     lease: str
     """Name of a lease: the task runs, and its file is published, only while it is in force; see
     lease.renew.
@@ -1249,6 +1262,13 @@ class TaskRecord:
     deadline: Optional[datetime] = None
     """Time at which it fails unless it has ended or is staged."""
 
+    after_batch: Optional[BatchID] = None
+    """Batch whose members have to complete before it starts."""
+
+    after_group: Optional[str] = None
+    """Group whose tasks have to complete before it starts: those that were unfinished at its add.
+    """
+
     lease: Optional[str] = None
     """The lease that has to be in force while it runs."""
 
@@ -1487,6 +1507,8 @@ class TaskRecord:
             not_before=optional(parse_time, wire.get("not_before")),
             window=wire.get("window"),
             deadline=optional(parse_time, wire.get("deadline")),
+            after_batch=wire.get("after_batch"),
+            after_group=wire.get("after_group"),
             lease=wire.get("lease"),
             max_retries=wire.get("max_retries"),
             retry_for=wire.get("retry_for"),
@@ -1992,6 +2014,68 @@ class TaskListResult:
 
 
 @dataclass(frozen=True)
+class TaskCountResult:
+    """The number of tasks."""
+
+    counts: StateCounts
+    """Tasks by state."""
+
+    total: int
+    """All of them."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TaskCountResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            counts=StateCounts.from_wire(wire["counts"]),
+            total=wire["total"],
+        )
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """Number of tasks in each state."""
+
+    queued: int
+    """May start when the scheduler picks them."""
+
+    waiting: int
+    """Cannot start now."""
+
+    running: int
+    """Being transferred, verified or published."""
+
+    paused: int
+    """Held back by the user."""
+
+    staged: int
+    """Whole, and waiting for a commit."""
+
+    completed: int
+    """Done."""
+
+    failed: int
+    """Failed permanently."""
+
+    cancelled: int
+    """Cancelled."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> StateCounts:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            queued=wire["queued"],
+            waiting=wire["waiting"],
+            running=wire["running"],
+            paused=wire["paused"],
+            staged=wire["staged"],
+            completed=wire["completed"],
+            failed=wire["failed"],
+            cancelled=wire["cancelled"],
+        )
+
+
+@dataclass(frozen=True)
 class TaskWaitResult:
     """The tasks as they are now."""
 
@@ -2137,7 +2221,9 @@ class SelectionResultCounted:
     """Tasks that did not."""
 
     refused_count: Optional[int] = None
-    """Staged tasks that task.commit could not publish now."""
+    """Tasks for which the verb failed: task.commit could not publish, or task.update_many not
+    change them.
+    """
 
     refused: Optional[List[SelectionResultRefusal]] = None
     """The first 100 of them, with the reasons."""
@@ -2165,7 +2251,7 @@ class SelectionResultRefusal:
     """The task."""
 
     reason: str
-    """The data.reason of the error that task.commit of this task alone answers."""
+    """The data.reason of the error that a call for this task alone answers."""
 
     message: str
     """The refusal in English."""
@@ -2245,6 +2331,15 @@ class TaskChanges(TypedDict, total=False):
 
     deadline: Optional[Time]
     """Time at which it fails unless it has ended or is staged; null is never."""
+
+    after_batch: Optional[BatchID]
+    """Batch whose members have to complete before it starts; null is none; only while not running.
+    """
+
+    after_group: Optional[str]
+    """Group whose tasks have to complete before it starts: those that are unfinished now; null is
+    none; only while not running.
+    """
 
     lease: Optional[str]
     """The lease that has to be in force while it runs; null is none."""
@@ -2441,13 +2536,13 @@ class OperationRecord:
     """A verb over the tasks of a filter that the service carries out in the background."""
 
     id: OperationID
-    """Names the operation."""
+    """Identifies the operation."""
 
     owner: Owner
     """The uid of its caller."""
 
     verb: OperationVerb
-    """What it does with each task."""
+    """The verb that is applied to each task."""
 
     filter: TaskFilter
     """The filter of the call."""
@@ -2552,49 +2647,6 @@ class QueueStatsResult:
             rates=QueueStatsRates.from_wire(wire["rates"]),
             paused=wire["paused"],
             limits=QueueLimits.from_wire(wire["limits"]),
-        )
-
-
-@dataclass(frozen=True)
-class StateCounts:
-    """Number of tasks in each state."""
-
-    queued: int
-    """May start when the scheduler picks them."""
-
-    waiting: int
-    """Cannot start now."""
-
-    running: int
-    """Being transferred, verified or published."""
-
-    paused: int
-    """Held back by the user."""
-
-    staged: int
-    """Whole, and waiting for a commit."""
-
-    completed: int
-    """Done."""
-
-    failed: int
-    """Failed permanently."""
-
-    cancelled: int
-    """Cancelled."""
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any]) -> StateCounts:
-        """Reads what the daemon sent. Fields that this version does not know are ignored."""
-        return cls(
-            queued=wire["queued"],
-            waiting=wire["waiting"],
-            running=wire["running"],
-            paused=wire["paused"],
-            staged=wire["staged"],
-            completed=wire["completed"],
-            failed=wire["failed"],
-            cancelled=wire["cancelled"],
         )
 
 
@@ -2822,7 +2874,7 @@ class BatchRecord:
     """
 
     skipped: int
-    """Number of those that failed."""
+    """The same as failed: its name before 1.0.0."""
 
     counts: StateCounts
     """Members by state, without those that were removed."""
@@ -2832,6 +2884,9 @@ class BatchRecord:
 
     completed_at: Optional[datetime]
     """Time at which the last member ended for the first time; null before."""
+
+    failed: Optional[int] = None
+    """Number of those that failed."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchRecord:
@@ -2846,6 +2901,7 @@ class BatchRecord:
             counts=StateCounts.from_wire(wire["counts"]),
             created_at=parse_time(wire["created_at"]),
             completed_at=optional(parse_time, wire["completed_at"]),
+            failed=wire.get("failed"),
         )
 
 
@@ -5297,8 +5353,11 @@ class BatchCompletedEvent:
     finished: int
     """Members that have ended: all of them."""
 
-    skipped: int
+    failed: int
     """Number of those that failed."""
+
+    skipped: int
+    """The same as failed: its name before 1.0.0."""
 
     task_id: Optional[TaskID] = None
     """The task it is about."""
@@ -5325,6 +5384,7 @@ class BatchCompletedEvent:
             batch=wire["batch"],
             total=wire["total"],
             finished=wire["finished"],
+            failed=wire["failed"],
             skipped=wire["skipped"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
@@ -5350,7 +5410,7 @@ class OperationProgressEvent:
     """The operation."""
 
     verb: OperationVerb
-    """What it does."""
+    """The verb that is applied to each task."""
 
     changed_count: int
     """Tasks that changed so far."""
@@ -5416,7 +5476,7 @@ class OperationEndedEvent:
     """The operation."""
 
     verb: OperationVerb
-    """What it did."""
+    """The verb that was applied to each task."""
 
     state: OperationState
     """completed, failed or cancelled."""
