@@ -54,6 +54,8 @@ import XferTestSupport
         let record = try await fetch(.garbageHead)
         #expect(record.error?.reason == .protocolError)
         #expect(record.error?.isRetriable == true)
+        // A port whose number is usual for TLS suggests https.
+        #expect([.notHTTP, .tlsExpected].contains(record.error?.cause))
     }
 
     @Test func aHeadWithoutEndIsRefused() async throws {

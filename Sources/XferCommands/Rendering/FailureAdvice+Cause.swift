@@ -19,10 +19,14 @@ extension FailureAdvice {
                 + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + " sets another one, then \(retry)."
         case .unknownServerName: return "Check the host's name in the URL: the server there has no site of that name."
         case .notTLS:
-            return
-                "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, add it "
-                + "again with http:// in place of https://."
-        case .tlsExpected: return "Add it again with https:// in place of http://: what answers there uses TLS."
+            return "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, "
+                + "\(setSource("http", failure, id)) sets the URL with http:// in place of https://."
+        case .tlsExpected:
+            return "Set the URL with https:// in place of http://: what answers there uses TLS "
+                + "(\(setSource("https", failure, id)))."
+        case .notHTTP:
+            return "Check the scheme and the port of the URL: what answers there is no HTTP. If it uses TLS, "
+                + "\(setSource("https", failure, id)) sets the URL with https:// in place of http://."
         case .selfSigned, .unknownAuthority:
             return "If you know from its operator that this is the server's key, pin it: \(pinning(failure)), then "
                 + "\(retry). Or name its CA in the daemon's configuration (trust.ca_file)."
@@ -60,6 +64,11 @@ extension FailureAdvice {
                 + "none), then \(retry)."
         default: return nil
         }
+    }
+
+    /// The command that sets the URL with another scheme.
+    private static func setSource(_ scheme: String, _ failure: TaskSummary.Failure, _ id: Int64) -> String {
+        SuggestedCommand.text("set-source \(id) '\(scheme)://\(host(failure))/…'")
     }
 
     /// The command that pins the key that the server showed.

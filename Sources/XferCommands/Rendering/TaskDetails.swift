@@ -7,6 +7,8 @@ struct TaskDetails: Sendable {
     let style: Style
     /// The time from which remaining waits are counted.
     let now: Timestamp
+    /// The proxies of the environment of the person who asks.
+    var callerProxies = CallerProxies()
 
     /// The width of the names, in columns.
     static let nameWidth = 18
@@ -22,13 +24,17 @@ struct TaskDetails: Sendable {
                 entries.append((index == 0 ? name : "", text))
             }
         }
-        if let failure = glance.failure, let advice = FailureAdvice.sentence(failure, id: glance.id),
-            glance.state == TaskState.failed.rawValue
-        {
-            entries.append(("what to do", advice))
-            if let note = CallerProxies().note(about: failure, id: glance.id) { entries.append(("", note)) }
-        }
+        for (index, text) in advice(glance).enumerated() { entries.append((index == 0 ? "what to do" : "", text)) }
         return entries
+    }
+
+    /// What to do about a failure. A task that is retried needs it only where repeating the request may not help.
+    func advice(_ task: TaskSummary) -> [String] {
+        guard let failure = task.failure else { return [] }
+        let isRetried = task.waitReason == WaitReason.retry.rawValue
+        guard task.state == TaskState.failed.rawValue || isRetried else { return [] }
+        let advice = isRetried && failure.cause == nil ? nil : FailureAdvice.sentence(failure, id: task.id)
+        return [advice, callerProxies.note(about: failure, id: task.id)].compactMap(\.self)
     }
 
     private func line(_ name: String, _ text: String) -> String {

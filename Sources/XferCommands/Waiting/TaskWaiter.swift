@@ -34,7 +34,7 @@ struct TaskWaiter {
 
     /// The events that are printed without bars: tens of thousands of tasks may be awaited.
     private static let lineTypes = EventType.allCases.filter { type in
-        type.isTerminal || [.taskStaged, .taskWaiting, .taskRemoved].contains(type)
+        type.isTerminal || [.taskStaged, .taskWaiting, .taskWarning, .taskRemoved].contains(type)
     }.map(EventName.durable)
 
     /// The shortest time between two frames.

@@ -13,6 +13,9 @@ public enum ConditionProof: Hashable, Sendable {
     case requested
     /// The server has answered that validator with the whole of the kept version.
     case honoured
+    /// The request begins at the last kept byte. The server has nothing behind the kept bytes, whose length was not
+    /// known, and has not shown their validator: its part tells the version and the length.
+    case lastByte
 }
 
 /// The next request, derived from the kept bytes (`ResumeRules.plan`), and the checks of its answer.

@@ -9,7 +9,7 @@ extension ResumeRules {
         let verdict: HeadVerdict =
             switch head.status {
             case 206 where plan.range == nil: judgeUnaskedPart(head, plan: plan, url: url, now: now)
-            case 206: judgePartial(head, plan: plan)
+            case 206: judgePartial(head, plan: plan, url: url)
             case 304 where !plan.conditions.isEmpty: .notModified
             case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan, url: url)
             case _ where plan.acceptedStatus.contains(head.status) && PartView.isOutside(head, of: plan.part):
@@ -179,7 +179,7 @@ extension ResumeRules {
         return judgeWhole(head, plan: plan, length: length)
     }
 
-    private static func judgePartial(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
+    private static func judgePartial(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
         if let type = head.value("Content-Type"), type.lowercased().hasPrefix("multipart/") {
             return .startOver(.unusableRange("several parts instead of one"))
         }
@@ -187,6 +187,9 @@ extension ResumeRules {
             return .startOver(.unusableRange("no valid Content-Range"))
         }
         if let reason = difference(head, plan: plan) { return .startOver(reason) }
+        if plan.proof == .lastByte, complete == plan.offset {
+            return hasKeptValidator(head, plan) ? .complete : .fail(unprovenEnd(at: plan.offset, url))
+        }
         if let reason = unproven(head, plan: plan) {
             return mayProveCondition(head, plan) ? .proveCondition(.requested) : .startOver(reason)
         }
@@ -290,7 +293,7 @@ extension ResumeRules {
     /// length does not differ, and the version is proven.
     ///
     /// If no length is known, the body may have ended early. A server that has exactly the kept bytes is no reason to
-    /// discard them. Without a tag a demanded digest decides.
+    /// discard them. Without a tag a demanded digest decides, else the part that begins at the last kept byte.
     private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
         guard case .unsatisfied(let complete) = head.contentRange else { return .startOver(.rangeNotSatisfiable) }
         if let known = plan.kept.totalLength, known != complete {
@@ -301,11 +304,18 @@ extension ResumeRules {
         if isProven { return .complete }
         guard plan.kept.totalLength == nil, head.etag == nil else { return .startOver(.rangeNotSatisfiable) }
         if plan.fallback == .digest { return .complete }
-        return .fail(
-            TransferError(
-                .httpStatus,
-                "\(url.hostKey) has nothing behind the \(complete) bytes that are kept, and no entity tag or checksum "
-                    + "shows that they are the whole file",
-                isRetriable: false, httpStatus: 416, host: url.hostKey))
+        switch plan.check {
+        case .etag where plan.proof != .lastByte, .date where plan.proof != .lastByte:
+            return .proveCondition(.lastByte)
+        case .etag, .date, .none, .answerOnly, .unsafe, .digest: return .fail(unprovenEnd(at: complete, url))
+        }
+    }
+
+    private static func unprovenEnd(at length: Int64, _ url: HTTPURL) -> TransferError {
+        TransferError(
+            .httpStatus,
+            "\(url.hostKey) has nothing behind the \(length) bytes that are kept, and no entity tag or checksum shows "
+                + "that they are the whole file",
+            isRetriable: false, httpStatus: 416, host: url.hostKey)
     }
 }

@@ -37,9 +37,9 @@ public enum ResumeRules {
             joinsUnderDigest && mayJoin ? .digest : allowsUnsafe && mayJoin ? .unsafe : .answerOnly
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
         func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
+            let first = proof == .lastByte ? max(0, segment.committed.subtractingSaturated(1)) : segment.committed
             let range =
-                check == .none
-                ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0.subtractingSaturated(1) })
+                check == .none ? nil : ByteRange(first: first, last: segment.end.map { $0.subtractingSaturated(1) })
             return RequestPlan(
                 kept: kept, segment: segment, source: source, range: range, check: check, fallback: fallback,
                 reason: reason, method: method, conditions: conditions, acceptedStatus: acceptedStatus,

@@ -37,6 +37,10 @@ extension Hop {
         } else if party == .origin, isTLSExpected(code) {
             error.cause = .tlsExpected
             if code == CURLE_UNSUPPORTED_PROTOCOL { error.isRetriable = isProven }
+        } else if party == .origin, code == CURLE_UNSUPPORTED_PROTOCOL, detail.contains("HTTP/0.9") {
+            // The next answer may be valid, so it is retried.
+            error.cause = .notHTTP
+            error.message = "\(url.hostKey) does not answer with HTTP on this port"
         } else if error.reason == .connectionLost, lacksCertificate {
             // Some servers close the connection without an alert.
             error.cause = .clientCertificateRequired

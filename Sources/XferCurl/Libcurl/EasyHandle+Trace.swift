@@ -54,7 +54,8 @@ extension Hop {
             trace.times.tls = handle.time(CURLINFO_APPCONNECT_TIME_T)
         }
         trace.times.firstByte = handle.time(CURLINFO_STARTTRANSFER_TIME_T)
-        trace.times.total = handle.time(CURLINFO_TOTAL_TIME_T)
+        // libcurl updates it more rarely than the others.
+        trace.times.total = handle.time(CURLINFO_TOTAL_TIME_T).map { max($0, trace.times.firstByte ?? 0) }
         return trace
     }
 }

@@ -104,6 +104,7 @@ const ADVICE_OF_CAUSE = {
     unknown_server_name: "Check the host's name in the URL.",
     not_tls: "Add it again with http:// in place of https://, or with another port.",
     tls_expected: "Add it again with https:// in place of http://.",
+    not_http: "Check the scheme and the port of the URL: what answers there is no HTTP.",
     self_signed: "If you know that this is the server's key, pin it with a trust policy, then retry.",
     unknown_authority: "If you know that this is the server's key, pin it with a trust policy, then retry.",
     wrong_host_name: "Use a name that the server's certificate has.",

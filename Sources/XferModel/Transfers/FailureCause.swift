@@ -15,6 +15,8 @@ public enum FailureCause: String, Sendable, Codable, CaseIterable {
     case notTLS = "not_tls"
     /// An `http` URL leads to a port that expects TLS.
     case tlsExpected = "tls_expected"
+    /// The port answers with something that is not HTTP, for example with a TLS alert or another protocol's greeting.
+    case notHTTP = "not_http"
 
     // The server's certificate.
     /// The certificate is signed by itself, or its chain ends at such a certificate that is no trust anchor.

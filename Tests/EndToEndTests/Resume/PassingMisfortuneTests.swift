@@ -69,9 +69,12 @@ import XferTestSupport
             let view = try await daemon.complete(id)
             #expect(view.json["warning"]?.stringValue != nil, "\(view.json.text)")
             #expect(try await daemon.events(of: id, types: "task.warning").count == 1)
+            // Not only `list` and `show` say so, but also the command that waited for it.
+            let added = try await daemon.ctl("add", "--wait", "-o", "other.iso", server.url("/tool.iso"))
+            #expect(added.exit == .code(0) && added.output.contains("Warning: the server sent a web page"), "\(added)")
             let refused = try await daemon.add(server.url("/tool.iso"), ["reject_html": true, "output": "b"])
             try await daemon.fails(refused, "unacceptable_type")
-            try await daemon.expectDownloads(["tool.iso"])
+            try await daemon.expectDownloads(["other.iso", "tool.iso"])
         }
     }
 

@@ -113,13 +113,33 @@ import XferModel
         #expect(FailureAdvice.sentence(failure, id: 7) == advice)
         let parts: [FailureCause: String] = [
             .tlsVersion: "--min-tls", .clientCertificateRequired: "`xferctl update 7 --cert FILE --key FILE`",
-            .clientCertificateRefused: "--cert FILE", .notTLS: "http://", .tlsExpected: "https://",
+            .clientCertificateRefused: "--cert FILE", .notTLS: "`xferctl set-source 7 'http://a:8443/…'`",
+            .tlsExpected: "`xferctl set-source 7 'https://a:8443/…'`", .notHTTP: "`xferctl set-source 7 'https://",
             .selfSigned:
                 "`xferctl policy set a-8443 --host a:8443 --allow-invalid-certificates --pin sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`",
             .wrongHostName: "`xferctl policy test https://a:8443`",
             .proxyNegotiate: "`xferctl update 7 --proxy http://p:3128 --proxy-negotiate`",
         ]
         if let part = parts[cause] { #expect(advice.contains(part), "\(advice)") }
+    }
+
+    @Test func aTaskThatIsRetriedHasAdviceIfRepeatingMayNotHelp() {
+        let proxies = CallerProxies { $0 == "http_proxy" ? "http://p:3128" : nil }
+        func advice(_ state: String, wait: String? = nil, _ failure: TaskSummary.Failure) -> [String] {
+            let task = TaskSummary(id: 7, name: "a", state: state, waitReason: wait, failure: failure)
+            return TaskDetails(style: .plain, now: now, callerProxies: proxies).advice(task)
+        }
+        let dead = TaskSummary.Failure(reason: "connect_failed", message: "a:80: refused", host: "a:80")
+        let waiting = advice("waiting", wait: "retry", dead)
+        #expect(waiting.count == 1 && waiting.first?.contains("--proxy http://p:3128") == true)
+        #expect(advice("failed", dead).count == 2)
+        #expect(advice("running", dead) == [] && advice("waiting", wait: "network", dead) == [])
+        let odd = TaskSummary.Failure(
+            reason: "protocol_error", message: "a:80 does not answer with HTTP on this port", host: "a:80",
+            cause: .notHTTP)
+        #expect(advice("waiting", wait: "retry", odd).first?.contains("set-source 7") == true)
+        let busy = TaskSummary.Failure(reason: "http_status", message: "a:80 answered 503", httpStatus: 503)
+        #expect(advice("waiting", wait: "retry", busy) == [])
     }
 
     @Test func adviceOnAProxysFailureIsAboutTheProxy() throws {

@@ -56,6 +56,36 @@ import XferModel
         }
     }
 
+    // MARK: The last byte
+
+    @Test(arguments: [tagged, dated])
+    func aPartFromTheLastKeptByteOnShowsThatABodyOfUnknownLengthIsThereWhole(validators: Validators) {
+        let shown = validators.etag.map { ("ETag", $0) } ?? ("Last-Modified", Self.date)
+        let nothing = ("Content-Range", "bytes */100")
+        #expect(judge(416, [nothing], plan(validators, total: nil)) == .proveCondition(.lastByte))
+        let asked = plan(validators, .lastByte, total: nil)
+        #expect(asked.headers.firstValue(named: "Range") == "bytes=99-")
+        #expect(asked.headers.firstValue(named: "If-Range") == validators.etag ?? Self.date)
+        #expect(judge(206, [("Content-Range", "bytes 99-99/100"), shown], asked) == .complete)
+        // The file has grown under its validator.
+        #expect(
+            judge(206, [("Content-Range", "bytes 99-149/150"), shown], asked)
+                == .write(BodyPlan(skip: 1, offset: 100, end: 150, total: 150)))
+    }
+
+    @Test func withoutTheValidatorNothingShowsThatTheBodyIsWhole() {
+        let asked = plan(Self.tagged, .lastByte, total: nil)
+        for (status, range) in [(206, "bytes 99-99/100"), (416, "bytes */100")] {
+            guard case .fail(let error) = judge(status, [("Content-Range", range)], asked) else {
+                Issue.record("\(status): the bytes are discarded, or taken for whole")
+                continue
+            }
+            #expect(error.reason == .httpStatus && error.httpStatus == 416 && !error.isRetriable)
+        }
+        let other = [("Content-Range", "bytes 99-99/100"), ("ETag", "\"b\"")]
+        #expect(judge(206, other, asked) == .startOver(.etagChanged))
+    }
+
     /// The version may have changed since the part was refused, and a server without ranges proves nothing.
     @Test func onlyTheWholeOfTheKeptVersionProvesThatIfRangeIsHonoured() {
         let whole = BodyPlan(offset: 0, end: 1000, total: 1000)

@@ -131,11 +131,13 @@ import XferTestSupport
         await world.end()
     }
 
-    /// A chunked body that breaks off behind its last byte: a demanded digest shows that it is whole.
-    @Test(arguments: [true, false]) func aBodyThatIsThereWholeIsNotFetchedAgain(isDigestDemanded: Bool) async throws {
+    /// A chunked body that always breaks off behind its last byte: a demanded digest or the last byte's tag shows that
+    /// it is whole.
+    @Test(arguments: [(true, false), (false, true), (false, false)])
+    func aBodyThatIsThereWholeIsNotFetchedAgain(isDigestDemanded: Bool, sendsLastByte: Bool) async throws {
         let world = try await World()
         world.answer { number, request in
-            if request.header("Range") != nil {
+            if let range = request.header("Range"), !sendsLastByte || range != "bytes=299999-" {
                 return Reply(416, headers: [HeaderField(name: "Content-Range", value: "bytes */300000")], text: "")
             }
             var reply = Self.version.honestReply(to: request)
@@ -149,6 +151,9 @@ import XferTestSupport
         if isDigestDemanded {
             try await world.completes(id, as: Self.version)
             #expect(world.ranges == [nil, "bytes=300000-"])
+        } else if sendsLastByte {
+            try await world.completes(id, as: Self.version)
+            #expect(world.ranges == [nil, "bytes=300000-", "bytes=299999-"])
         } else {
             let task = try await world.fixture.end(of: id, in: world.manager)
             #expect(task.state == .failed && task.error?.httpStatus == 416 && task.received == Self.version.length)
