@@ -1,6 +1,7 @@
 import XferCore
 import XferFiles
 import XferModel
+import XferStore
 
 /// Gives files of one directory their final names: performs the steps of a `PublishRound`, each for many files at a
 /// time. The threads, the commit and the sync of the directory are used once for all of them.
@@ -49,6 +50,7 @@ struct PublishingRound: Sendable {
     private static let smallestPart = 4
 
     private let directory: DirectoryHandle
+    private let operations: any PublishingOperations
     /// The threads for the directory.
     private let pool: BlockingPool
     private var entries: [Entry]
@@ -57,8 +59,13 @@ struct PublishingRound: Sendable {
     /// - Parameters:
     ///   - files: of this directory.
     ///   - mostLostNames: the highest number of names that a file may lose to others.
-    init(_ files: [PublishingFile], in directory: DirectoryHandle, on pool: BlockingPool, mostLostNames: Int = 1000) {
+    ///   - operations: for tests; nil performs them in the directory.
+    init(
+        _ files: [PublishingFile], in directory: DirectoryHandle, on pool: BlockingPool, mostLostNames: Int = 1000,
+        by operations: (any PublishingOperations)? = nil
+    ) {
         self.directory = directory
+        self.operations = operations ?? PublishingDirectory(directory)
         self.pool = pool
         entries = files.map { Entry(file: $0) }
         plan = PublishRound(files.map { ($0.name, $0.policy) }, mostLostNames: mostLostNames)
@@ -109,19 +116,35 @@ struct PublishingRound: Sendable {
 
 extension PublishingRound {
     private mutating func commitIntents(of numbers: [Int], _ commit: Commit) async {
-        let intended = numbers.compactMap { number in
-            entries[number].intent.map {
-                Intended(file: number, intent: $0, isReplacing: plan.isReplacing(number))
-            }
-        }
-        for (number, result) in zip(numbers, await commit(intended)) {
-            switch result {
-            case .success(let isCommitted): plan.onCommit(isCommitted ? .done : .taken, of: number)
-            case .failure(let error):
+        var intended: [Intended] = []
+        for number in numbers {
+            do throws(FileError) {
+                let intent = try intent(of: number)
+                intended.append(Intended(file: number, intent: intent, isReplacing: plan.isReplacing(number)))
+            } catch {
                 entries[number].failure = error
                 plan.onCommit(.failed, of: number)
             }
         }
+        guard !intended.isEmpty else { return }
+        for (intended, result) in zip(intended, await commit(intended)) {
+            switch result {
+            case .success(let isCommitted): plan.onCommit(isCommitted ? .done : .taken, of: intended.file)
+            case .failure(let error):
+                entries[intended.file].failure = error
+                plan.onCommit(.failed, of: intended.file)
+            }
+        }
+    }
+
+    /// The intent for the name that was chosen last: every step after that choice needs it. A file without one fails,
+    /// so that the round ends whatever happens.
+    private func intent(of number: Int) throws(FileError) -> PublishIntent {
+        guard let intent = entries[number].intent else {
+            InvariantChecks.require(false, "a name was chosen for \(entries[number].file.name), without an intent")
+            throw .cancelled
+        }
+        return intent
     }
 }
 
@@ -195,7 +218,7 @@ extension PublishingRound {
             }
         }
         var failures: [Int: FileError] = [:]
-        for (part, failure) in zip(parts, Publisher(directory: directory).prepare(parts.map(\.file))) {
+        for (part, failure) in zip(parts, operations.prepare(parts.map(\.file))) {
             failures[part.number] = failure
         }
         return failures
@@ -215,7 +238,6 @@ extension PublishingRound {
 
     /// - Parameter checked: guests' paths that were checked for the first of these steps.
     private mutating func performOnDisk(_ checked: CheckedPaths) {
-        let publisher = Publisher(directory: directory)
         var checked = checked
         while let step = plan.next {
             let isAnyUnchecked = filesToFind(in: step).contains { number in
@@ -224,23 +246,23 @@ extension PublishingRound {
             }
             guard !isAnyUnchecked else { return }
             switch step {
-            case .choose(let numbers): chooseNames(of: numbers, publisher, &checked)
+            case .choose(let numbers): chooseNames(of: numbers, &checked)
             case .commit: return
-            case .name(let numbers): giveNames(to: numbers, publisher)
+            case .name(let numbers): giveNames(to: numbers)
             case .sync(let numbers): sync(numbers)
-            case .check(let numbers): check(numbers, publisher, &checked)
-            case .withdraw(let numbers): withdraw(numbers, publisher)
+            case .check(let numbers): check(numbers, &checked)
+            case .withdraw(let numbers): withdraw(numbers)
             }
             checked = [:]
         }
     }
 
-    private mutating func chooseNames(of numbers: [Int], _ publisher: Publisher, _ checked: inout CheckedPaths) {
+    private mutating func chooseNames(of numbers: [Int], _ checked: inout CheckedPaths) {
         let unprepared = numbers.filter { entries[$0].file.attributes != nil }
         if !unprepared.isEmpty { apply(prepare(unprepared), to: unprepared) }
         for number in numbers where plan.end(of: number) == nil {
             do throws(FileError) {
-                plan.onChoice(try chooseName(of: number, publisher, &checked), of: number)
+                plan.onChoice(try chooseName(of: number, &checked), of: number)
             } catch {
                 entries[number].failure = error
                 plan.onChoice(.failed, of: number)
@@ -249,26 +271,25 @@ extension PublishingRound {
     }
 
     private mutating func chooseName(
-        of number: Int, _ publisher: Publisher, _ checked: inout CheckedPaths
+        of number: Int, _ checked: inout CheckedPaths
     ) throws(FileError) -> PublishRound.Choice {
         let file = entries[number].file
         entries[number].intent = nil
-        let facts = try file.facts()
+        let facts = try operations.facts(of: file)
         if file.part != nil { try requireFound(number, &checked) }
         guard !plan.mustWait(number) else { return .wait }
-        let choice = try publisher.chooseName(for: file.name, policy: file.policy) { plan.isReserved($0, for: number) }
+        let choice = try operations.chooseName(for: file) { plan.isReserved($0, for: number) }
         guard case .publish(let name, let isReplacing) = choice else { return .skip }
         guard file.begins() else { return .stop }
         entries[number].intent = PublishIntent(finalName: name, part: facts, digest: file.digest)
         return .name(name, isReplacing: isReplacing)
     }
 
-    private mutating func giveNames(to numbers: [Int], _ publisher: Publisher) {
+    private mutating func giveNames(to numbers: [Int]) {
         for number in numbers {
-            guard let intent = entries[number].intent else { continue }
             do throws(FileError) {
-                let outcome = try entries[number].file.rename(
-                    as: intent, isReplacing: plan.isReplacing(number), by: publisher)
+                let outcome = try operations.rename(
+                    entries[number].file, as: try intent(of: number), isReplacing: plan.isReplacing(number))
                 plan.onNaming(outcome == .published ? .done : .taken, of: number)
             } catch {
                 entries[number].failure = error
@@ -279,7 +300,7 @@ extension PublishingRound {
 
     private mutating func sync(_ numbers: [Int]) {
         do throws(FileError) {
-            try directory.sync(named: numbers.compactMap { entries[$0].file.unnamed })
+            try operations.sync(numbers.compactMap { entries[$0].file.unnamed })
             plan.onSync(hasSucceeded: true)
         } catch {
             for number in numbers { entries[number].failure = error }
@@ -287,15 +308,12 @@ extension PublishingRound {
         }
     }
 
-    private mutating func check(_ numbers: [Int], _ publisher: Publisher, _ checked: inout CheckedPaths) {
+    private mutating func check(_ numbers: [Int], _ checked: inout CheckedPaths) {
         for number in numbers {
-            guard let intent = entries[number].intent else { continue }
             do throws(FileError) {
+                let intent = try intent(of: number)
                 try requireFound(number, &checked)
-                if let part = entries[number].file.part {
-                    try publisher.requirePublished(intent)
-                    part.handOver()
-                }
+                try operations.confirm(entries[number].file, under: intent)
                 plan.onCheck(isInPlace: true, of: number)
             } catch {
                 entries[number].failure = error
@@ -304,12 +322,12 @@ extension PublishingRound {
         }
     }
 
-    private mutating func withdraw(_ numbers: [Int], _ publisher: Publisher) {
+    private mutating func withdraw(_ numbers: [Int]) {
         let gone = numbers.filter { number in
             guard let intent = entries[number].intent else { return false }
-            return (try? entries[number].file.withdraw(intent, by: publisher)) != nil
+            return (try? operations.withdraw(entries[number].file, intent)) != nil
         }
-        let isDurable = gone.isEmpty || (try? directory.sync()) != nil
+        let isDurable = gone.isEmpty || (try? operations.sync([])) != nil
         for number in numbers { plan.onWithdrawal(isGone: isDurable && gone.contains(number), of: number) }
     }
 }

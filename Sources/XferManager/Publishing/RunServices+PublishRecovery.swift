@@ -13,16 +13,7 @@ extension RunServices {
         _ intent: PublishIntent, partName: String?, in directory: DirectoryHandle
     ) async throws -> PublishRecovery {
         try await pool(in: directory).run {
-            let publisher = Publisher(directory: directory)
-            let traces = try publisher.traces(of: intent, partName: partName)
-            let way = PublishRecovery(
-                isNamed: traces.isNamed, hasPart: traces.hasPart, hadPart: partName != nil)
-            if way == .done {
-                try publisher.finish(intent, partName: traces.hasPart ? partName : nil)
-            } else {
-                try publisher.undo(intent, partName: partName)
-            }
-            return way
+            try Publisher(directory: directory).recover(intent, partName: partName)
         }
     }
 }

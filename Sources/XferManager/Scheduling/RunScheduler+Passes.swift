@@ -48,6 +48,7 @@ extension RunScheduler {
             discardUnlaunched()
         }
         passes.isRunning = false
+        checkIdleness()
     }
 
     /// Schedules another pass, unless the failed work has one when it is over.
@@ -104,10 +105,11 @@ extension RunScheduler {
         machine.limits.maxDescriptors = DescriptorRules.budget(
             limit: Descriptors.limit, clients: settings.maxClients)
         machine.origins.advance(to: Clocks.monotonic())
+        passes.now = clock()
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
-            segments: settings.segments, now: clock())
+            segments: settings.segments, now: passes.now)
         pass.beingDeleted = transfersBeingDeleted
         pass.ignoringCooldown = passes.ignoringCooldown
         pass.joinableBriefs = briefs.joinable
@@ -202,6 +204,7 @@ extension RunScheduler {
     /// Stops all timers.
     func stopTimers() {
         ticker?.cancel()
+        idleCheck?.cancel()
         timer.disarm()
     }
 }

@@ -52,6 +52,8 @@ actor RunScheduler: ManagerPart {
     var timer = WakeTimer()
     /// Samples progress while runs live.
     var ticker: Task<Void, Never>?
+    /// See `checkIdleness`.
+    var idleCheck: Task<Void, Never>?
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.
@@ -121,6 +123,8 @@ struct PassState {
     var isWanted = false
     /// The number of passes that have begun.
     var count = 0
+    /// The time of the last pass that was made.
+    var now = Timestamp(seconds: 0)
     /// The callers that wait for the end of a pass.
     var waiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
     /// Stops; the transfer is discarded if there was no such start.

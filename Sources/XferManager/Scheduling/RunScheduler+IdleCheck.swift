@@ -1,0 +1,68 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// The check of an invariant: it does not last that a task may start, a slot is free, and no pass is due. Whatever lets
+/// a task start (an end, a release, a change of the queue or of a limit) has to call `schedule`.
+///
+/// Daemons whose `InvariantChecks` are on make it: some seconds after the last pass another one is tried, and rolled
+/// back. It is as of the time of the last one, so that it finds what was missed, and not what has become due since.
+extension RunScheduler {
+    private static var idleInterval: Duration { .seconds(5) }
+    /// The number of tries in a row that have to find a task: the call of `schedule` may be on its way.
+    private static let idleTries = 3
+
+    /// The error that rolls back a pass that was tried.
+    private struct TriedPass: Error {
+        let first: TaskID?
+    }
+
+    /// Begins the check, unless it is under way.
+    func checkIdleness() {
+        // In a process of tests it would end other tests.
+        guard InvariantChecks.areOn, settings.recordsCrashes, idleCheck == nil else { return }
+        idleCheck = Task {
+            if let task = await missedTask() {
+                InvariantChecks.require(false, "task \(task) may start, a slot is free, and no pass is due")
+            }
+            idleCheck = nil
+        }
+    }
+
+    /// Waits until the scheduler is idle. Returns a task that may start then, and that no pass is going to start.
+    private func missedTask() async -> TaskID? {
+        var (pass, count) = (passes.count, 0)
+        while true {
+            try? await Task.sleep(for: Self.idleInterval, clock: .continuous)
+            guard !Task.isCancelled, !isHeld else { return nil }
+            guard !passes.isRunning, passes.count == pass, briefs.runs.isEmpty else {
+                (pass, count) = (passes.count, 0)
+                continue
+            }
+            guard let task = try? await startableTask() else { return nil }
+            count = passes.count == pass ? count + 1 : 0
+            if count == Self.idleTries { return task }
+        }
+    }
+
+    /// The first task that a pass would start.
+    private func startableTask() async throws -> TaskID? {
+        let settings = settings
+        var pass = SchedulingPass(
+            scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
+            inputs: conditionInputs, inFlight: InFlightTasks(), isMetered: isMetered, segments: settings.segments,
+            now: passes.now)
+        pass.beingDeleted = transfersBeingDeleted
+        pass.ignoringCooldown = passes.ignoringCooldown
+        do {
+            try await store.write { [pass] tx in
+                var pass = pass
+                try pass.startAll(in: tx)
+                throw TriedPass(first: pass.starts.tasks.first?.task.id)
+            }
+        } catch let tried as TriedPass {
+            return tried.first
+        }
+        return nil
+    }
+}
