@@ -1,3 +1,4 @@
+import StrictJSON
 public import XferModel
 
 /// `task.record_digest`: keeps the digest of a published file.
