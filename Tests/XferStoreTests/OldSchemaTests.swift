@@ -84,6 +84,32 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    /// RFC 1321 and FIPS 180-2 have these digests for "abc".
+    @Test func aDatabaseOfSchema34IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(34))
+        let store = try directory.open()
+        let known = try Checksum(parsing: "md5=900150983cd24fb0d6963f7d28e17f72")
+        let other = try Checksum(
+            parsing: "sha-256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(try await store.read { try $0.publishedDigest(of: TaskID(3)) } == known)
+        #expect(try await store.write { try $0.recordDigest(other, of: TaskID(3)) } == known)
+        #expect(try await store.write { try $0.recordDigest(other, of: TaskID(4711)) } == nil)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aFileOfAnOlderSchemaGetsItsDigestLater() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(33))
+        let store = try directory.open()
+        #expect(try await store.read { try $0.publishedDigest(of: TaskID(3)) } == nil)
+        let digest = try Checksum(parsing: "md5=900150983cd24fb0d6963f7d28e17f72")
+        #expect(try await store.write { try $0.recordDigest(digest, of: TaskID(3)) } == digest)
+        #expect(try await store.read { try $0.publishedDigest(of: TaskID(3)) } == digest)
+        try store.close()
+    }
+
     @Test func aDatabaseOfSchema32IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(32))

@@ -31,7 +31,7 @@ struct PageOptions: ParsableArguments {
     func show<Entry>(
         _ options: VerbOptions, largest: Int, orBy remedy: String? = nil,
         _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,
-        lines: ([Entry], Terminal) -> [String]
+        lines: ([Entry], Terminal) throws -> [String]
     ) throws {
         var entries: [Entry] = []
         var document: JSONObject?
@@ -46,16 +46,18 @@ struct PageOptions: ParsableArguments {
         } while cursor != nil && left > 0
         if let document { return Output.standard.document(JSONValue.object(document)) }
         let terminal = Terminal.standard
-        for line in lines(entries, terminal) { terminal.output.line(line) }
+        for line in try lines(entries, terminal) { terminal.output.line(line) }
         if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }
     }
 
     /// Shows the entries that a method lists.
+    ///
+    /// - Parameter session: the connection; nil opens one.
     func show<Method: RPCMethod>(
         _ method: Method.Type, _ options: VerbOptions, _ params: Method.Params = Method.Params(),
-        lines: ([Method.Result.Entry], Terminal) -> [String]
+        of session: DaemonSession? = nil, lines: ([Method.Result.Entry], Terminal) throws -> [String]
     ) throws where Method.Params: PageParams, Method.Result: PageRecord {
-        let daemon = try options.open()
+        let daemon = try session ?? options.open()
         var params = params
         try show(options, largest: TaskPages.largest) { limit, cursor in
             params.limit = limit
@@ -64,7 +66,7 @@ struct PageOptions: ParsableArguments {
             let entries = page.value[keyPath: Method.Result.list]
             return Page(raw: page.raw, entries: entries, next: page.value.nextCursor)
         } lines: {
-            lines($0, $1)
+            try lines($0, $1)
         }
     }
 

@@ -18,6 +18,9 @@ enum FailureAdvice {
             return "Check the checksum of the other task for the same file; \(retry) fetches it again."
         case .unacceptableType? where failure.message.hasSuffix("which reject_html refuses"):
             return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
+        case .destinationExists? where failure.message.contains("cannot be continued"):
+            return "Add it again with --checksum; or with --resume unsafe, if you know that the file is the beginning "
+                + "of this one; or with -o NAME, which fetches all of it."
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)

@@ -35,12 +35,54 @@ struct MemberFigures: Hashable, Sendable {
         let others = unknown > 0 ? ", \(unknown) of unknown length" : ""
         var lines = [("bytes", "\(ByteText.size(received))\(known)\(others)")]
         if rate > 0 {
-            let rest = max(0, total.subtractingSaturated(received)) / rate
-            // Without the others' lengths it would be too short.
-            let left = unknown == 0 ? ", \(DurationText.short(rest)) left" : ""
+            let left = secondsLeft.map { ", \(DurationText.short($0)) left" } ?? ""
             lines.append(("rate", ByteText.rate(rate) + left))
         }
         return lines
+    }
+
+    /// The columns of a listing.
+    static let columns = [
+        Table.Column(title: "BYTES", alignment: .right), Table.Column(title: "RATE", alignment: .right),
+        Table.Column(title: "LEFT", alignment: .right),
+    ]
+
+    /// The cells of a listing; without figures, or without a known byte, they are "-".
+    static func cells(_ figures: MemberFigures?) -> [Table.Cell] {
+        guard let figures, figures.received > 0 || figures.total > 0 else {
+            return columns.map { _ in Table.Cell("-") }
+        }
+        let size = figures.size + (figures.unknown > 0 ? " + ?" : "")
+        let left = figures.secondsLeft.map { DurationText.short($0) } ?? "-"
+        return [Table.Cell(size), Table.Cell(figures.rate > 0 ? ByteText.rate(figures.rate) : "-"), Table.Cell(left)]
+    }
+
+    /// The received bytes, and those of all members whose length is known.
+    private var size: String {
+        guard total > 0 else { return ByteText.size(received) }
+        // Of what has ended both are equal.
+        return total == received ? ByteText.size(total) : "\(ByteText.size(received)) of \(ByteText.size(total))"
+    }
+
+    /// The time left at the present rate; nil if it is unknown: without the others' lengths it would be too short.
+    private var secondsLeft: Int64? {
+        rate > 0 && unknown == 0 ? max(0, total.subtractingSaturated(received)) / rate : nil
+    }
+
+    /// The figures of each entry of a listing, in order. Entries from the one on that would exceed `mostMembers` members
+    /// together have none, so that a listing does not read a million tasks.
+    static func each<Entry>(
+        of entries: [Entry], members: (Entry) -> Int64, read: (Entry) throws(CommandFailure) -> MemberFigures?
+    ) throws(CommandFailure) -> [MemberFigures?] {
+        var allowed = mostMembers
+        var all: [MemberFigures?] = []
+        for entry in entries {
+            let count = max(0, members(entry))
+            allowed = allowed.subtractingSaturated(count)
+            // An entry without members needs no call.
+            try all.append(allowed >= 0 && count > 0 ? read(entry) : nil)
+        }
+        return all
     }
 
     /// The figures of a batch's members; nil if there are too many.
@@ -54,13 +96,19 @@ struct MemberFigures: Hashable, Sendable {
 
     /// The figures of a group's tasks; nil if there are too many.
     static func read(of group: GroupRecord, _ daemon: DaemonSession) throws(CommandFailure) -> MemberFigures? {
-        let counts = group.counts
-        let ended = [counts.completed, counts.failed, counts.cancelled].reduce(Int64(0)) { $0.addingSaturated($1) }
-        guard counts.unfinished.addingSaturated(ended) <= mostMembers else { return nil }
+        guard members(of: group) <= mostMembers else { return nil }
         var filter = TaskFilter()
         filter.group = OneOrMany([group.name])
         filter.owner = OneOrMany([group.owner])
         return try read(filter, daemon) { _ in true }
+    }
+
+    /// The number of a group's tasks.
+    static func members(of group: GroupRecord) -> Int64 {
+        let counts = group.counts
+        return [counts.unfinished, counts.completed, counts.failed, counts.cancelled].reduce(0) {
+            $0.addingSaturated(max(0, $1))
+        }
     }
 
     private static func read(

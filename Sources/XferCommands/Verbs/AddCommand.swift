@@ -74,6 +74,9 @@ struct AddCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
+        guard !urls.contains("") else {
+            throw ValidationError("A URL is empty: an unset variable of a script, perhaps. Nothing was added.")
+        }
         guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
             throw ValidationError("Nothing to transfer: give URLs or -i FILE.")
         }

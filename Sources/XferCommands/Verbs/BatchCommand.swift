@@ -185,8 +185,12 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            try pages.show(BatchList.self, options) { batches, terminal in
-                BatchText(style: terminal.style).table(batches, terminal)
+            let daemon = try options.open()
+            try pages.show(BatchList.self, options, of: daemon) { batches, terminal in
+                let figures = try MemberFigures.each(of: batches, members: \.total) { batch throws(CommandFailure) in
+                    try MemberFigures.read(of: batch, daemon)
+                }
+                return BatchText(style: terminal.style).table(batches, figures, terminal)
             }
         }
     }
@@ -248,21 +252,27 @@ extension BatchID {
 struct BatchText: Sendable {
     let style: Style
 
-    func table(_ batches: [BatchRecord], _ terminal: Terminal) -> [String] {
-        var table = Table(columns: [
+    /// - Parameter figures: the figures of each batch, in order.
+    func table(_ batches: [BatchRecord], _ figures: [MemberFigures?], _ terminal: Terminal) -> [String] {
+        let counts = [
             Table.Column(title: "BATCH", alignment: .right), Table.Column(title: "OWNER", alignment: .right),
             Table.Column(title: "FINISHED", alignment: .right), Table.Column(title: "FAILED", alignment: .right),
-            Table.Column(title: "RUNNING", alignment: .right), Table.Column(title: "ADDED"),
-            Table.Column(title: "COMPLETED"),
-        ])
-        table.rows = batches.map { batch in
-            [
+            Table.Column(title: "RUNNING", alignment: .right),
+        ]
+        let times = [Table.Column(title: "ADDED"), Table.Column(title: "COMPLETED")]
+        var table = Table(columns: counts + MemberFigures.columns + times)
+        table.rows = zip(batches, figures).map { batch, figures in
+            let counts = [
                 Table.Cell("\(batch.id)"), Table.Cell("\(batch.owner)"),
                 Table.Cell("\(batch.finished) of \(batch.total)"),
                 Table.Cell("\(batch.skipped)", batch.skipped > 0 ? StateStyle.attribute("failed") : nil),
-                Table.Cell("\(batch.counts.running)"), Table.Cell(TimeText.local(batch.createdAt)),
+                Table.Cell("\(batch.counts.running)"),
+            ]
+            let times = [
+                Table.Cell(TimeText.local(batch.createdAt)),
                 Table.Cell(batch.completedAt.map { TimeText.local($0) } ?? "not yet"),
             ]
+            return counts + MemberFigures.cells(figures) + times
         }
         return table.lines(on: terminal, orElse: "no batches")
     }

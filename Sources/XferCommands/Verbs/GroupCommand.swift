@@ -23,8 +23,12 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            try pages.show(GroupList.self, options) { groups, terminal in
-                GroupText(style: terminal.style).table(groups, terminal)
+            let daemon = try options.open()
+            try pages.show(GroupList.self, options, of: daemon) { groups, terminal in
+                let figures = try MemberFigures.each(of: groups, members: MemberFigures.members) {
+                    group throws(CommandFailure) in try MemberFigures.read(of: group, daemon)
+                }
+                return GroupText(style: terminal.style).table(groups, figures, terminal)
             }
         }
     }
@@ -202,18 +206,21 @@ struct GroupText: Sendable {
             + (figures?.lines ?? []).map { entry($0.name, $0.text) }
     }
 
-    func table(_ groups: [GroupRecord], _ terminal: Terminal) -> [String] {
-        var table = Table(columns: [
+    /// - Parameter figures: the figures of each group, in order.
+    func table(_ groups: [GroupRecord], _ figures: [MemberFigures?], _ terminal: Terminal) -> [String] {
+        let states = [
             Table.Column(title: "GROUP", isFlexible: true), Table.Column(title: "OWNER", alignment: .right),
             Table.Column(title: "STATE"), Table.Column(title: "MAX", alignment: .right),
             Table.Column(title: "UNFINISHED", alignment: .right), Table.Column(title: "FAILED", alignment: .right),
-        ])
-        table.rows = groups.map { group in
-            [
+        ]
+        var table = Table(columns: states + MemberFigures.columns)
+        table.rows = zip(groups, figures).map { group, figures in
+            let states = [
                 Table.Cell(group.name), Table.Cell("\(group.owner)"), Table.Cell(group.paused ? "paused" : "open"),
                 Table.Cell(group.maxActive.map { "\($0)" } ?? "-"), Table.Cell("\(group.counts.unfinished)"),
                 Table.Cell("\(group.counts.failed)"),
             ]
+            return states + MemberFigures.cells(figures)
         }
         return table.lines(on: terminal, orElse: "no groups")
     }

@@ -4,14 +4,15 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// `xferctl verify`: reads published files again and compares them with the digests that their tasks demand.
+/// `xferctl verify`: reads published files again and compares them with their digests.
 struct VerifyCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Read files again and compare them with their checksums.",
         discussion: """
-            Of completed downloads that were added with a checksum. The exit status is 1 if a file differs or is gone. \
-            The files are read by this command, with your rights. A file is compared with the checksum of the last \
-            task that published it; ./7 is a file, and 7 a task.
+            Files are compared with the digest that was verified when they were published. If none was, the first \
+            verification computes SHA-256, and the daemon keeps it for the next one. The exit status is 1 if a file \
+            differs, was changed or is gone. The files are read by this command, with your rights. A file is compared \
+            with the digest of the last task that published it; ./7 is a file, and 7 a task.
 
               xferctl verify 7
               xferctl verify ~/Downloads/*.iso
@@ -51,17 +52,19 @@ struct VerifyCommand: TaskVerb {
         let (ids, unknown) = try tasks(daemon)
         var verdicts: [FileVerdict] = []
         // A list that was added twice names each file twice: a terabyte is read once.
-        var known: [[String]: (hex: String?, problem: String)] = [:]
+        var known: [[String]: FoundDigest] = [:]
+        func digest(_ path: String, _ algorithm: Checksum.Algorithm) -> FoundDigest {
+            let key = [path, algorithm.rawValue]
+            let digest = known[key] ?? FileVerdict.digest(path, algorithm)
+            known[key] = digest
+            return digest
+        }
         for id in ids {
             var params = TaskGet.Params(id: id)
-            params.fields = TaskColumns(["state", "checksum", "final_path"])
+            params.fields = FileVerdict.fields
             let task = try daemon.call(TaskGet.self, params).value.task
-            let verdict = FileVerdict(task) { path, algorithm in
-                let key = [path, algorithm.rawValue]
-                let digest = known[key] ?? FileVerdict.digest(path, algorithm)
-                known[key] = digest
-                return digest
-            }
+            var verdict = FileVerdict(task, digest: digest)
+            if verdict.result == .unrecorded { try verdict.record(daemon, digest: digest) }
             verdicts.append(verdict)
             // A large file takes minutes: each is reported as soon as it is known.
             if !options.output.json, !verbosity.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
@@ -92,7 +95,8 @@ struct VerifyCommand: TaskVerb {
             return [path, VerifyTarget.resolved(path)].compactMap(\.self)
         }
         let published = try SelectedTasks.publishing(
-            Set(candidates.joined()), fields: ["checksum"], preferring: { $0.checksum != nil }, daemon)
+            Set(candidates.joined()), fields: ["checksum", "digest"],
+            preferring: { $0.checksum != nil || $0.digest != nil }, daemon)
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
         var unknown: [String] = []
         for (file, candidates) in zip(files, candidates) {
@@ -127,13 +131,22 @@ enum VerifyTarget: Hashable, Sendable {
     }
 }
 
+/// The digest of a file in hex, or why it cannot be read.
+typealias FoundDigest = (hex: String?, problem: String)
+
 /// The result of comparing a published file with its digest.
 struct FileVerdict: Hashable, Sendable {
     enum Result: Hashable, Sendable {
         case right
         case differs(found: String)
         case unreadable(String)
-        /// The task has no digest to compare with.
+        /// It is not the file that the task published, or was changed since.
+        case changed
+        /// No digest is known, and the file is the one that the task published: `record` may compute it.
+        case unrecorded
+        /// The digest was computed for the first time.
+        case recorded(Checksum)
+        /// There is no digest to compare with, and none can be recorded: another task published the file.
         case unknown
         case notPublished
     }
@@ -141,18 +154,26 @@ struct FileVerdict: Hashable, Sendable {
     let id: TaskID
     /// The published file's path, not sanitised.
     let path: String?
-    let result: Result
+    private(set) var result: Result
+
+    /// The fields of a task that `init` reads.
+    static let fields = TaskColumns([
+        "state", "checksum", "digest", "final_path", "post_process", "skipped", "not_modified",
+    ])
 
     /// - Parameter digest: the digest of a file in hex, or why it cannot be read.
-    init(_ task: TaskRecord, digest: (String, Checksum.Algorithm) -> (hex: String?, problem: String)) {
+    init(_ task: TaskRecord, digest: (String, Checksum.Algorithm) -> FoundDigest) {
         id = task.id
         path = task.finalPath
         guard task.state?.value == .completed, let path = task.finalPath else {
             result = .notPublished
             return
         }
-        guard let checksum = task.checksum.flatMap({ try? Checksum(parsing: $0) }) else {
-            result = .unknown
+        // The demanded digest is that of the received bytes: a hook may have made another file from them.
+        let demanded = !task.completion.postProcess.isChange ? task.checksum : nil
+        guard let checksum = (task.digest ?? demanded).flatMap({ try? Checksum(parsing: $0) }) else {
+            let publishedNone = task.skipped == true || task.notModified == true
+            result = publishedNone ? .unknown : .unrecorded
             return
         }
         let found = digest(path, checksum.algorithm)
@@ -162,10 +183,31 @@ struct FileVerdict: Hashable, Sendable {
             }
     }
 
+    /// Computes the digest of the file, and lets the daemon keep it if the file is the published one.
+    ///
+    /// - Parameter digest: the digest of a file in hex, or why it cannot be read.
+    mutating func record(
+        _ daemon: DaemonSession, digest: (String, Checksum.Algorithm) -> FoundDigest
+    ) throws(CommandFailure) {
+        guard let path else { return }
+        let found = digest(path, .sha256)
+        guard let hex = found.hex, let computed = try? Checksum(parsing: hex) else {
+            result = .unreadable(found.problem)
+            return
+        }
+        switch try daemon.attempt(TaskRecordDigest.self, TaskRecordDigest.Params(id: id, digest: computed)) {
+        case .success(let answer):
+            // Another verification may have been first.
+            result = answer.value.digest == computed.description ? .recorded(computed) : .differs(found: hex)
+        case .failure(let refusal):
+            result = refusal.data?.reason == "no_bytes" ? .changed : .unknown
+        }
+    }
+
     var isProblem: Bool {
         switch result {
-        case .differs, .unreadable: true
-        case .right, .unknown, .notPublished: false
+        case .differs, .unreadable, .changed: true
+        case .right, .recorded, .unrecorded, .unknown, .notPublished: false
         }
     }
 
@@ -174,7 +216,10 @@ struct FileVerdict: Hashable, Sendable {
         case .right: "right"
         case .differs(let found): "differs, it has \(found)"
         case .unreadable(let problem): "cannot be read: \(SafeText.sanitised(problem))"
-        case .unknown: "not verified, it was added without a checksum"
+        case .changed: "changed since it was published"
+        case .recorded(let digest): "not compared before, recorded \(digest.description)"
+        case .unrecorded: "not verified, it was added without a checksum"
+        case .unknown: "not verified, the task published no file of its own and has no checksum"
         case .notPublished: "has published no file"
         }
     }
@@ -192,13 +237,15 @@ struct FileVerdict: Hashable, Sendable {
         case .right: "right"
         case .differs: "differs"
         case .unreadable: "unreadable"
-        case .unknown: "unknown"
+        case .changed: "changed"
+        case .recorded: "recorded"
+        case .unrecorded, .unknown: "unknown"
         case .notPublished: "not_published"
         }
     }
 
     /// The digest, computed by the programs of coreutils, which every Debian has.
-    static func digest(_ path: String, _ algorithm: Checksum.Algorithm) -> (hex: String?, problem: String) {
+    static func digest(_ path: String, _ algorithm: Checksum.Algorithm) -> FoundDigest {
         let name =
             switch algorithm {
             case .sha256: "sha256sum"

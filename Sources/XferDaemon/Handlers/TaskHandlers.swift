@@ -38,6 +38,7 @@ struct TaskHandlers: Sendable {
             Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
+            Handler(TaskRecordDigest.self, recordDigest),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
             verb(TaskRetry.self, .retry), Handler(TaskRemove.self, remove),
         ]
@@ -182,6 +183,14 @@ struct TaskHandlers: Sendable {
         return TaskRead.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length, state: page.state,
             version: page.version)
+    }
+
+    private func recordDigest(
+        _ params: TaskRecordDigest.Params, _ context: CallContext
+    ) async throws -> TaskRecordDigest.Result {
+        let digest = try params.checksum()
+        return TaskRecordDigest.Result(
+            digest: try await bytes.recordDigest(digest, of: params.id, for: context.caller.principal))
     }
 
     private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {

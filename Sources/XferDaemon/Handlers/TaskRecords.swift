@@ -19,6 +19,7 @@ struct TaskRecords: Sendable {
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
         let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
         let discards = columns.contains("discarded") ? try await queries.discards(of: tasks) : [:]
+        let digests = columns.contains("digest") ? try await queries.publishedDigests(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.databaseProblem != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         let traces = columns.contains("last_attempt") && !running.isEmpty ? await queries.traces(of: running) : [:]
@@ -33,6 +34,7 @@ struct TaskRecords: Sendable {
             if let trace = traces[task.id] { record.lastAttempt = AttemptRecord(trace) }
             record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
             record.discarded = discards[task.id].flatMap { DiscardRecord($0) }
+            record.digest = digests[task.id]?.description
             if showsFileSystem { record.fileSystem = queries.fileSystem(of: task) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))

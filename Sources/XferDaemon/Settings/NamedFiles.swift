@@ -111,7 +111,7 @@ struct NamedFiles {
             guard let fault = listener.tls?.files.fault else { continue }
             problems.append(
                 SettingsProblem(
-                    origin: origin("listen", ["\(index)", "tls"]), key: "listen.[\(index)].tls", message: fault))
+                    origin: origin("listen", ["\(index)", "tls"]), key: "listen[\(index)].tls", message: fault))
         }
     }
 

@@ -208,6 +208,45 @@ public struct ByteReader: ManagerPart, Sendable {
             return try file.read(at: offset, upTo: count)
         }
     }
+
+    // MARK: Digests
+
+    /// Records the digest that a client has computed of a task's published file, unless one is known. The file has to
+    /// be the published one still, unchanged.
+    ///
+    /// - Returns: the digest that is known now.
+    public func recordDigest(
+        _ digest: Checksum, of id: TaskID, for principal: Principal
+    ) async throws -> Checksum {
+        let source = try await publishedSource(of: id, for: principal)
+        do {
+            // Shows that the file is still the published one; an empty file has no other content.
+            _ = try await read(source, offset: 0, length: 1)
+        } catch let error as FileError {
+            throw ManagerError.noBytes(id, source.task.state, reason: error.description)
+        }
+        let version = source.version
+        return try await translatingStoreErrors {
+            try await store.write { tx in
+                guard try tx.publishedFile(of: id)?.version == version, let known = try tx.recordDigest(digest, of: id)
+                else { throw ManagerError.notFound(id) }
+                return known
+            }
+        }
+    }
+
+    private func publishedSource(of id: TaskID, for principal: Principal) async throws -> ByteSource {
+        let source: ByteSource
+        do {
+            source = try await byteSource(of: id, for: principal)
+        } catch ManagerError.noBytes(let id, let state, let reason) {
+            throw ManagerError.invalidState(id, state, reason: reason)
+        }
+        guard source.published != nil else {
+            throw ManagerError.invalidState(id, source.task.state, reason: "it has published no file")
+        }
+        return source
+    }
 }
 
 extension ResumeData {

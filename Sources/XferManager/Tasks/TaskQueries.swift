@@ -77,6 +77,17 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
+    /// The known digests of the files that these tasks have published.
+    public func publishedDigests(of tasks: [TransferTask]) async throws -> [TaskID: Checksum] {
+        let published = tasks.filter { $0.state == .completed && $0.specification.kind == .download }.map(\.id)
+        guard !published.isEmpty else { return [:] }
+        return try await store.read { reader in
+            try published.reduce(into: [:]) { known, id in
+                known[id] = try StoreError.nilIfUnreadable { try reader.publishedDigest(of: id) }
+            }
+        }
+    }
+
     /// The latest event of each of these downloads about discarded bytes.
     public func discards(of tasks: [TransferTask]) async throws -> [TaskID: Event] {
         let downloads = tasks.filter { $0.specification.kind == .download && $0.startedAt != nil }.map(\.id)

@@ -8,7 +8,7 @@ enum TaskMethods {
         TaskCancel.self,
         TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskUpdateMany.self, TaskMove.self, TaskSetSource.self,
         TaskCommit.self,
-        TaskRead.self, TaskResult.self,
+        TaskRead.self, TaskResult.self, TaskRecordDigest.self,
     ]
 }
 

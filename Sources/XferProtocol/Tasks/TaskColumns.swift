@@ -40,10 +40,12 @@ public struct TaskColumns: WireValue, Hashable {
     }
 
     /// The fields of listings: all but those that `task.get` alone returns by default: the response's header fields,
-    /// the segments, the transfer, the staged file, the latest discard, the file system and the last attempt.
+    /// the segments, the transfer, the staged file, the latest discard, the file system, the published file's digest and the
+    /// last attempt.
     public static let listing = TaskColumns(
         excluding: [
-            "response_headers", "ranges", "transfer", "staged_file", "discarded", "file_system", "last_attempt",
+            "response_headers", "ranges", "transfer", "staged_file", "discarded", "file_system", "digest",
+            "last_attempt",
         ])
 
     public var wire: JSONValue { names.wire }

@@ -17,6 +17,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var stagedFile: StagedFileRecord?
     public var discarded: DiscardRecord?
     public var fileSystem: FileSystemRecord?
+    public var digest: String?
 
     public var url: String?
     public var urls: [String]?
@@ -109,6 +110,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional(
                 "file_system", \.fileSystem,
                 "File system of its directory, if the daemon has used it. task.get returns it, listings only if it is in fields."
+            ),
+            .optional(
+                "digest", \.digest,
+                "Digest of the published file: the one that was verified, or that task.record_digest recorded. task.get returns it, listings only if it is in fields."
             ),
             .optional("url", \.url, "The requested URL, the first of urls; secrets in it are ***."),
             .optional(

@@ -42,8 +42,8 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT OR REPLACE INTO published_file
-                (task_id, device, inode, length, born_at, generation, modified_at, version)
-            SELECT task_id, device, inode, length, born_at, generation, modified_at, 'task.' || task_id
+                (task_id, device, inode, length, born_at, generation, modified_at, digest, version)
+            SELECT task_id, device, inode, length, born_at, generation, modified_at, digest, 'task.' || task_id
             FROM brief_intent WHERE task_id IN (SELECT value FROM json_each(?1))
             """, list)
         try removeBriefIntents(of: tasks)

@@ -10,7 +10,7 @@ struct Migration: Sendable {
         .firstRelease, .cheapRemovals, .briefRuns, .eventSeries,
         .answerDoubts, .hostCooldowns, .lastAttempts,
         .cooldownCauses, .secureHosts, .tokenDirectories, .openDependencies,
-        .storedBytes, .uploadParts, .operations,
+        .storedBytes, .uploadParts, .operations, .publishedDigests,
     ]
 
     /// The number of the first step. Only development versions made databases with lower ones.

@@ -17,6 +17,16 @@ extension StoreReader {
         }
     }
 
+    /// The digest of the file that a task published: the one that was verified before, or the one that a later
+    /// verification recorded. Nil if none is known.
+    public func publishedDigest(of id: TaskID) throws(StoreError) -> Checksum? {
+        let text = try connection.first(
+            "SELECT coalesce(digest, '') FROM published_file WHERE task_id = ?1", Value(id)
+        ) { $0.text(0) }
+        // A damaged digest is one that is not known.
+        return text.flatMap { try? Checksum(parsing: $0) }
+    }
+
     /// The file that was last published under this path, with its task and that task's owner. Nil if no task published
     /// one, or if the row was removed.
     public func lastPublished(path: String) throws(StoreError) -> (task: TaskID, owner: Owner, file: PublishedFile)? {
@@ -68,8 +78,9 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT OR REPLACE INTO published_file
-                (task_id, device, inode, length, born_at, generation, modified_at, version)
+                (task_id, device, inode, length, born_at, generation, modified_at, digest, version)
             SELECT ?1, publish_device, publish_inode, ?3, publish_born_at, publish_generation, publish_modified_at,
+                publish_digest,
                 coalesce(
                 (SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = transfer.id),
                 transfer.id || '.0')
@@ -77,6 +88,16 @@ extension StoreTransaction {
                     THEN 'p' ELSE '' END
             FROM transfer WHERE id = ?2 AND publish_name IS NOT NULL
             """, Value(task), Value(transfer), .integer(length))
+    }
+
+    /// Records the digest of a task's published file, unless one is known.
+    ///
+    /// - Returns: the digest that is known now; nil if the task has published no file.
+    public func recordDigest(_ digest: Checksum, of task: TaskID) throws(StoreError) -> Checksum? {
+        if let known = try publishedDigest(of: task) { return known }
+        try connection.run(
+            "UPDATE published_file SET digest = ?2 WHERE task_id = ?1", Value(task), .text(digest.description))
+        return try publishedDigest(of: task)
     }
 
     /// Records that the transfer has a copy of the bytes of `other`.

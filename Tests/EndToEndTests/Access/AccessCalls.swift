@@ -20,6 +20,7 @@ enum AccessCalls {
             "task.update_many": ["filter": ["ids": task], "changes": ["label": "other"]],
             "task.move": ["ids": [task], "to": "top"],
             "task.set_source": ["id": task, "url": .string(objects.server.url("/other"))],
+            "task.record_digest": ["id": task, "digest": .string("md5=900150983cd24fb0d6963f7d28e17f72")],
             "task.commit": tasks, "task.read": ["id": data], "task.result": ["id": data],
             "operation.get": ["id": .integer(objects.operation)], "operation.list": [:],
             "operation.cancel": ["id": .integer(objects.operation)],

@@ -23,6 +23,7 @@ import XferTestSupport
         "task.update_many": ["filter": ["ids": [unusedID]], "changes": ["label": "a"]],
         "task.move": ["ids": [unusedID], "to": "top"],
         "task.set_source": ["id": unusedID, "url": "http://127.0.0.1:9/a"],
+        "task.record_digest": ["id": unusedID, "digest": "md5=900150983cd24fb0d6963f7d28e17f72"],
         "task.commit": ["ids": [unusedID]], "task.read": ["id": unusedID], "task.result": ["id": unusedID],
         "operation.get": ["id": unusedID], "operation.list": [:], "operation.cancel": ["id": unusedID],
         "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": [:],

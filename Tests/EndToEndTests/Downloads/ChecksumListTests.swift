@@ -4,6 +4,35 @@ import XferTestSupport
 
 /// Lists of digests: `add --checksums`.
 @Suite struct ChecksumListDownloadTests {
+    @Test func theDigestOfAPublishIsKeptShownAndComparedAlsoIfNoneWasDemanded() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(441, length: 300_000)
+        server.serve("/f", source)
+        let digest = source.checksum().description
+        try await withDaemon { daemon in
+            let demanded = try await daemon.add(server.url("/f"), ["output": "a", "checksum": .string(digest)])
+            try await daemon.complete(demanded)
+            #expect(try await daemon.task(demanded)["digest"] == .string(digest))
+            let plain = try await daemon.add(server.url("/f"), ["output": "b"])
+            try await daemon.complete(plain)
+            #expect(try await daemon.task(plain)["digest"] == nil)
+            let first = try await daemon.ctl("verify", "--all")
+            #expect(first.isSuccess && first.output.contains("recorded \(digest)"), "\(first)")
+            #expect(try await daemon.task(plain)["digest"] == .string(digest))
+            // A digest that is known stays.
+            let other: JSONValue = .string("sha-256=" + String(repeating: "0", count: 64))
+            let kept = try await daemon.call("task.record_digest", ["id": .integer(plain), "digest": other])
+            #expect(kept["digest"] == .string(digest))
+            let late = try await daemon.add(server.url("/f"), ["output": "c"])
+            try await daemon.complete(late)
+            try FileTree.write("corrupt", to: "\(daemon.downloads)/b")
+            try FileTree.write("corrupt", to: "\(daemon.downloads)/c")
+            let second = try await daemon.ctl("verify", "--all")
+            #expect(second.exit == .code(1) && second.output.contains("/a: right"), "\(second)")
+            #expect(second.output.contains("/b: differs") && second.output.contains("/c: changed"), "\(second)")
+        }
+    }
+
     @Test func aFetchedListAddsItsFilesVerifiesThemAndCostsNothingTheSecondTime() async throws {
         let server = try await FaultServer()
         let sources = (0..<2).map { SourceVersion.tagged(UInt64(195 + $0), length: 1000) }

@@ -29,6 +29,35 @@ import XferTestSupport
         #expect(verdict(.failed, path: nil, checksum: checksum, has: nil).line == "#7 has published no file")
     }
 
+    /// A hook's file has other bytes than those that the task demanded.
+    @Test func theDigestOfThePublishedFileComesBeforeTheDemandedOne() throws {
+        var record = TaskRecord()
+        (record.id, record.state, record.finalPath) = (TaskID(7), .known(.completed), "/d/f")
+        let hex = String(repeating: "a", count: 64)
+        record.checksum = "sha-256=\(hex)"
+        record.completion.postProcess = .set("unpack")
+        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unrecorded)
+        record.digest = "sha-256=" + String(repeating: "b", count: 64)
+        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .differs(found: hex))
+        (record.digest, record.checksum, record.skipped) = (nil, nil, true)
+        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unknown)
+    }
+
+    @Test func theFirstVerificationOfAFileWithoutADigestRecordsIt() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("abc")
+        try FileTree.write("abc", to: path)
+        let digest = "sha-256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        let task: JSONValue = ["id": 7, "state": "completed", "final_path": .string(path)]
+        let daemon = try ScriptedDaemon { method, _ in
+            .result(method == "task.get" ? ["task": task] : ["digest": .string(digest)])
+        }
+        let one = try await Program.run(["verify", "7"], daemon: daemon, directory: directory.path)
+        #expect(
+            one.exit == .code(0) && one.output == "#7 \(path): not compared before, recorded \(digest)\n", "\(one)")
+        #expect(daemon.calls(of: "task.record_digest") == [["id": 7, "digest": .string(digest)]])
+    }
+
     /// FIPS 180-2 and RFC 1321 have these for "abc".
     @Test func digestsAreThoseOfTheStandards() throws {
         let directory = try TemporaryDirectory()

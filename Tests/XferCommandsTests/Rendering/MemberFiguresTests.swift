@@ -39,6 +39,34 @@ import XferProtocol
             BatchText.line(batch, figures) == "batch 4: 2 of 5, 1 failed, 1.0 MiB of 3.0 MiB, 1.0 MiB/s, 2s left")
     }
 
+    private func cells(_ records: TaskRecord...) -> [String] {
+        var figures = MemberFigures()
+        for record in records { figures.add(record) }
+        return MemberFigures.cells(figures).map(\.text)
+    }
+
+    @Test func aListingShowsBytesRateAndTimeLeft() {
+        let done = record(.completed, received: 1 << 20, total: 1 << 20)
+        let running = record(.running, received: 1 << 20, total: 3 << 20, rate: 1 << 20)
+        #expect(cells(done, running) == ["2.0 MiB of 4.0 MiB", "1.0 MiB/s", "2s"])
+        #expect(cells(done) == ["1.0 MiB", "-", "-"])
+        let queued = record(.queued, received: 0, total: nil)
+        #expect(cells(running, queued) == ["1.0 MiB of 3.0 MiB + ?", "1.0 MiB/s", "-"])
+        #expect(cells(queued) == ["-", "-", "-"] && MemberFigures.cells(nil).map(\.text) == ["-", "-", "-"])
+    }
+
+    @Test func aListingReadsABoundedNumberOfMembers() throws {
+        let most = MemberFigures.mostMembers
+        var read: [Int64] = []
+        let figures = try MemberFigures.each(of: [most - 1, 0, 1, 1, .max], members: { $0 }) {
+            count throws(CommandFailure) in
+            read.append(count)
+            return MemberFigures()
+        }
+        #expect(read == [most - 1, 1])
+        #expect(figures.map { $0 != nil } == [true, false, true, false, false])
+    }
+
     @Test func cancelledMembersAndBatchesWithoutBytesShowNothing() {
         #expect(lines(record(.cancelled, received: 5, total: 10)).isEmpty)
         #expect(lines(record(.queued, received: 0, total: nil)).isEmpty && lines().isEmpty)

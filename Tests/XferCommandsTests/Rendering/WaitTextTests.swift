@@ -92,6 +92,15 @@ import XferModel
         #expect(FailureText.cause(status) == "404 (Not Found)")
     }
 
+    @Test func anExistingFileGetsTheAdviceOfItsPolicy() throws {
+        func advice(_ message: String) throws -> String {
+            let failure = TaskSummary.Failure(reason: "destination_exists", message: message)
+            return try #require(FailureAdvice.sentence(failure, id: 7))
+        }
+        #expect(try advice("/d/f exists and cannot be continued: nothing shows it").contains("--resume unsafe"))
+        #expect(try advice("/d/f exists").contains("another --on-conflict"))
+    }
+
     @Test(arguments: [
         (404, "when the server has the file again"), (405, "Check the method (-X)"), (403, "-u USER"),
         (503, "The server has a problem of its own"), (nil, "when the server has the file again"),
