@@ -1,6 +1,6 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import active, adds, downloads, exchanges, fleet, line, page, queue, rates, service, slow
+from . import active, adds, downloads, exchanges, fleet, guest, line, page, queue, rates, service, slow
 
 ALL = {
     "big": downloads.big,
@@ -35,6 +35,7 @@ ALL = {
     "idle": service.idle,
     "status": service.status,
     "completion": service.completion,
+    "guest": guest.guest,
     "kill": service.kill,
     "killed": active.killed,
 }

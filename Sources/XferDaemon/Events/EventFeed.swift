@@ -74,7 +74,10 @@ actor EventFeed: EventSource {
 
     /// The next stored events. Nil if there is none in this page, or none at all: then the subscription delivers them.
     private func stored(after seq: Int64) async throws -> [EventMessage]? {
-        switch try await queries.events(since: seq, filter, within: Self.page) {
+        let page = try await hub.inTurn(of: lease.owner) { @Sendable [queries, filter] in
+            try await queries.events(since: seq, filter, within: Self.page)
+        }
+        switch page {
         case .events(let events, let reached):
             position = reached
             if !events.isEmpty { return events.map { EventMessage($0) } }

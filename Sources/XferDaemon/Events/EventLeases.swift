@@ -1,6 +1,7 @@
 import JSONRPC
 import NIOConcurrencyHelpers
 import XferManager
+import XferModel
 
 /// Limits the number of event streams and their waiting bytes: a share for each connection within one for its user.
 final class EventLeases: Sendable {
@@ -38,7 +39,7 @@ final class EventLeases: Sendable {
             return budget
         }
         guard let budget else { return nil }
-        return EventLease(budget: budget) { [weak self] in self?.end(uid, id) }
+        return EventLease(owner: Owner(uid: uid), budget: budget) { [weak self] in self?.end(uid, id) }
     }
 
     private func end(_ uid: UInt32, _ connection: UInt64) {
@@ -53,10 +54,12 @@ final class EventLeases: Sendable {
 
 /// A stream's place; released with its last reference.
 final class EventLease: Sendable {
+    let owner: Owner
     let budget: EventBudget
     private let onEnd: @Sendable () -> Void
 
-    init(budget: EventBudget, onEnd: @escaping @Sendable () -> Void) {
+    init(owner: Owner, budget: EventBudget, onEnd: @escaping @Sendable () -> Void) {
+        self.owner = owner
         self.budget = budget
         self.onEnd = onEnd
     }

@@ -25,6 +25,7 @@ struct BatchHandlers: Sendable {
     }
 
     private func add(_ params: BatchAdd.Params, _ context: CallContext) async throws -> BatchAdd.Result {
+        let seq = batches.lastSeq
         let defaults = defaults()
         let entries = try BatchCommands.Entries(params)
         let principal = try owners.principal(adding: entries.tasks, by: context.caller) {
@@ -41,6 +42,7 @@ struct BatchHandlers: Sendable {
         result.ids = added.ids
         result.errors = added.refusals
         result.existing = added.isExisting ? true : nil
+        result.seq = seq
         return result
     }
 }

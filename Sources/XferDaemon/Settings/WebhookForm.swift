@@ -52,6 +52,12 @@ extension SettingForm where Value == [Settings.Webhook] {
                     throw record.mismatch("template", error.description, member.value, at: member.key)
                 }
             }
+            definition.batch = input.batch ?? 1
+            if definition.isBatched, input.template != nil {
+                throw record.mismatch(
+                    "batch", "expected no template beside it: the body is an array of events", member.value,
+                    at: member.key)
+            }
             if let type = input.contentType, !isMediaType(type) || input.template == nil {
                 throw record.mismatch(
                     "content_type", "expected a media type such as text/plain, beside a template", member.value,
@@ -80,6 +86,7 @@ extension WebhookInput {
         self.filter = filter.isEmpty ? nil : filter
         guests = definition.isForGuests
         (template, contentType) = (definition.template, definition.contentType)
+        batch = definition.isBatched ? definition.batch : nil
     }
 }
 

@@ -57,6 +57,9 @@ public struct BatchCommands: ManagerPart, Sendable {
         public var isExisting = false
     }
 
+    /// The number of the last event that subscriptions have got.
+    public var lastSeq: Int64 { context.hub.lastSeq }
+
     /// Adds a batch in one transaction. When this returns, it survives a power failure.
     ///
     /// - Parameter defaults: the values for fields that a task does not set.

@@ -18,6 +18,7 @@ public final class EventHub: Sendable {
     private let state: NIOLockedValueBox<State>
     /// Durable events that may wait for one subscriber.
     private let capacity: Int
+    private let replays = AsyncLock()
 
     public init(capacity: Int = 256) {
         state = NIOLockedValueBox(State(lastSeq: 0))
@@ -27,6 +28,14 @@ public final class EventHub: Sendable {
     /// Sets the store's last sequence number, before the first event is published.
     public func begin(after lastSeq: Int64) {
         state.withLockedValue { $0.lastSeq = max($0.lastSeq, lastSeq) }
+    }
+
+    /// Runs a read of the log for a stream when it is the user's turn and no other stream reads: hundreds of streams
+    /// that replay the log at the same time delay no other call.
+    public func inTurn<Value>(of owner: Owner, _ body: () async throws -> Value) async rethrows -> Value {
+        await replays.enter(for: owner)
+        defer { replays.leave() }
+        return try await body()
     }
 
     /// The newest published event's sequence number.

@@ -10,8 +10,10 @@ struct DeliveryEnd: Sendable {
     /// The reason why the receiver has not accepted it; nil if it has.
     var failure: String?
     var begunAt: Timestamp
-    /// The delivery's age counts from then.
-    var createdAt: Timestamp
+    /// False while the clock was changed: the age of a delivery is unknown then.
+    var isAgeKnown: Bool
+    /// True if its deliveries are sent in the order of their events, however often they are refused.
+    var keepsOrder: Bool
     /// The seed for the jitter of waits.
     var seed: UInt64
     var now: Timestamp
@@ -27,7 +29,18 @@ enum DeliveryLogEntry: Sendable {
 }
 
 extension StoreTransaction {
-    /// Records the end of an attempt.
+    /// Records the end of an attempt for each delivery that it sent. Returns the entry that matters most: that one was
+    /// given up, or else the first one's.
+    func settle(_ deliveries: [WebhookDelivery], _ end: DeliveryEnd) throws(StoreError) -> DeliveryLogEntry? {
+        var entry: DeliveryLogEntry?
+        for delivery in deliveries {
+            let settled = try settle(delivery, end)
+            if case .givenUp = settled { entry = settled } else if entry == nil { entry = settled }
+        }
+        return entry
+    }
+
+    /// Records the end of an attempt for one delivery.
     func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryLogEntry {
         var receiver = try receiverState(ofWebhook: delivery.webhook)
         let wasFailing = receiver.failures > 0
@@ -38,7 +51,7 @@ extension StoreTransaction {
         let decision = DeliveryRules.decide(
             status: end.status, retryAfter: end.retryAfter, tries: delivery.attempts.addingSaturated(1),
             failures: isNewFailure ? receiver.failures.addingSaturated(1) : max(1, receiver.failures),
-            createdAt: end.createdAt, at: end.now, using: &random)
+            createdAt: end.isAgeKnown ? delivery.createdAt : end.now, at: end.now, using: &random)
         let pausedUntil: Timestamp
         switch decision {
         case .delivered:
@@ -47,7 +60,11 @@ extension StoreTransaction {
             try setReceiverState(receiver, ofWebhook: delivery.webhook)
             return .delivered(wasFailing: wasFailing)
         case .tryAgain(let time, let pause):
-            try postponeDelivery(delivery.id, until: time)
+            if end.keepsOrder {
+                try countAttempt(at: delivery.id)
+            } else {
+                try postponeDelivery(delivery.id, until: time)
+            }
             pausedUntil = pause
         case .giveUp(let pause):
             try failDelivery(delivery.id, at: end.now)

@@ -69,7 +69,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
         ]
         let number = String(UInt64.random(in: .min ... .max), radix: 16)
         let run = WebhookRun(
-            definition, key: "\(store.storeID)-test-\(number)-\(name)", body: body.text, services: services,
+            definition, key: "\(store.storeID)-test-\(number)-\(name)", events: [body.text], services: services,
             settings: settings)
         let begunAt = Clocks.monotonic()
         let answer = await run.run()

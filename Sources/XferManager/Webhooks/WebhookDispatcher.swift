@@ -11,11 +11,11 @@ import XferSystem
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {
     nonisolated let context: ManagerContext
-    /// The attempts under way, by the delivery's id.
+    /// The attempts under way, by the id of their first delivery.
     private var runs: [Int64: WebhookRun] = [:]
     private var slots = DeliverySlots()
-    /// Ended attempts whose end is not committed yet.
-    private var unsettled: [Int64: (delivery: WebhookDelivery, end: DeliveryEnd)] = [:]
+    /// Ended attempts whose end is not committed yet, by the id of their first delivery.
+    private var unsettled: [Int64: EndedAttempt] = [:]
     /// Deliveries that ended since the current read began, which may still return them.
     private var justEnded: Set<Int64> = []
     /// The webhook that was served last: the next pass begins behind it.
@@ -39,7 +39,7 @@ actor WebhookDispatcher: ManagerPart {
             isWanted = false
             justEnded = []
             do {
-                for (delivery, end) in Array(unsettled.values) { try await commit(delivery, end) }
+                for attempt in Array(unsettled.values) { try await commit(attempt) }
                 let now = max(clock(), reached ?? clock())
                 reached = nil
                 try await startDue(at: now)
@@ -82,18 +82,28 @@ actor WebhookDispatcher: ManagerPart {
 
     // MARK: Starting
 
+    /// The most bytes of events in one request, but for a single one that is longer.
+    private static let batchBytes = 1 << 20
+
+    /// An attempt that has ended, with the deliveries that it sent.
+    private struct EndedAttempt: Sendable {
+        let deliveries: [WebhookDelivery]
+        let end: DeliveryEnd
+    }
+
     /// A webhook with deliveries that wait.
     private struct Backlog: Sendable {
         let name: String
         let receiver: WebhookReceiverState
-        let due: [WebhookDelivery]
+        /// Deliveries by request: of a webhook without batches one each.
+        let due: [[WebhookDelivery]]
         let next: Timestamp?
     }
 
     private func startDue(at now: Timestamp) async throws {
         let limit = DeliverySlots.maxAtOnce + runs.count + unsettled.count
-        var backlogs = try await store.read { try Self.backlogs(in: $0, limit: limit, at: now) }
         let definitions = definitions
+        var backlogs = try await store.read { try Self.backlogs(in: $0, definitions, limit: limit, at: now) }
         for backlog in backlogs where definitions[backlog.name] == nil { try await giveUpAll(of: backlog.name) }
         // None is served before the others each time.
         let turn = backlogs.firstIndex { $0.name > lastServed } ?? 0
@@ -106,20 +116,29 @@ actor WebhookDispatcher: ManagerPart {
                 continue
             }
             if let next = backlog.next { wakeUps.append(next) }
-            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.receiver.failures > 0) }
+            for deliveries in backlog.due { start(deliveries, definition, isFailing: backlog.receiver.failures > 0) }
         }
         guard maySend else { return }
         timer.arm(for: wakeUps.min(), now: clock()) { [weak self] target in await self?.onTimer(target) }
     }
 
-    private static func backlogs(in reader: StoreReader, limit: Int, at now: Timestamp) throws -> [Backlog] {
+    private static func backlogs(
+        in reader: StoreReader, _ definitions: [String: WebhookDefinition], limit: Int, at now: Timestamp
+    ) throws -> [Backlog] {
         var found: [Backlog] = []
         while let name = try reader.webhookWithDeliveries(after: found.last?.name ?? "") {
-            found.append(
-                Backlog(
-                    name: name, receiver: try reader.receiverState(ofWebhook: name),
-                    due: try reader.dueDeliveries(of: name, now: now, limit: limit),
-                    next: try reader.nextDelivery(of: name, after: now)))
+            let receiver = try reader.receiverState(ofWebhook: name)
+            if let definition = definitions[name], definition.isBatched {
+                // In the order of the events, also after a refusal: the receiver's pause is the only wait.
+                let oldest = try reader.oldestDeliveries(of: name, limit: definition.batch, bytes: batchBytes)
+                found.append(Backlog(name: name, receiver: receiver, due: [oldest], next: nil))
+            } else {
+                found.append(
+                    Backlog(
+                        name: name, receiver: receiver,
+                        due: try reader.dueDeliveries(of: name, now: now, limit: limit).map { [$0] },
+                        next: try reader.nextDelivery(of: name, after: now)))
+            }
         }
         return found
     }
@@ -129,21 +148,34 @@ actor WebhookDispatcher: ManagerPart {
         return Dictionary(all.map { ($0.name, $0) }) { $1 }
     }
 
-    /// Starts a delivery, unless its slots are taken.
-    private func start(_ delivery: WebhookDelivery, _ webhook: WebhookDefinition, isFailing: Bool) {
+    /// Sends deliveries in one request, unless its slots are taken. Requests of batches are made one at a time, so that
+    /// they arrive in the order of the events.
+    private func start(_ deliveries: [WebhookDelivery], _ webhook: WebhookDefinition, isFailing: Bool) {
+        guard let first = deliveries.first else { return }
         let host = webhook.url.hostKey
-        guard maySend, runs[delivery.id] == nil, unsettled[delivery.id] == nil, !justEnded.contains(delivery.id),
-            slots.mayStart(webhook: webhook.name, host: host, isFailing: isFailing)
+        guard maySend, runs[first.id] == nil, !isUnsettled(first, webhook),
+            !deliveries.contains(where: { justEnded.contains($0.id) }),
+            slots.mayStart(webhook: webhook.name, host: host, isFailing: isFailing || webhook.isBatched)
         else { return }
         lastServed = webhook.name
         slots.start(webhook: webhook.name, host: host)
-        let run = WebhookRun(webhook, key: delivery.key, body: delivery.body, services: services, settings: settings)
-        runs[delivery.id] = run
+        // Another key for other events: those of a batch follow from its first, its last, and their number.
+        let last = deliveries.last ?? first
+        let key = webhook.isBatched ? "\(first.key)-\(last.id)-\(deliveries.count)" : first.key
+        let run = WebhookRun(
+            webhook, key: key, events: deliveries.map(\.body), services: services, settings: settings)
+        runs[first.id] = run
         let begunAt = clock()
         Task {
             let answer = await run.run()
-            await onEnd(delivery, webhook, begunAt: begunAt, answer)
+            await onEnd(deliveries, webhook, begunAt: begunAt, answer)
         }
+    }
+
+    /// True if the end of an attempt at the delivery, or at an earlier batch, is not committed yet.
+    private func isUnsettled(_ delivery: WebhookDelivery, _ webhook: WebhookDefinition) -> Bool {
+        if !webhook.isBatched { return unsettled[delivery.id] != nil }
+        return unsettled.values.contains { $0.deliveries.first?.webhook == webhook.name }
     }
 
     private func onTimer(_ target: Timestamp) async {
@@ -155,8 +187,9 @@ actor WebhookDispatcher: ManagerPart {
     // MARK: Ends
 
     private func onEnd(
-        _ delivery: WebhookDelivery, _ webhook: WebhookDefinition, begunAt: Timestamp, _ answer: WebhookRun.Answer
+        _ deliveries: [WebhookDelivery], _ webhook: WebhookDefinition, begunAt: Timestamp, _ answer: WebhookRun.Answer
     ) async {
+        guard let first = deliveries.first else { return }
         let now = clock()
         let failure = answer.failure(from: webhook.url, at: now)
         var isSettled = true
@@ -169,16 +202,16 @@ actor WebhookDispatcher: ManagerPart {
         if isSettled {
             let end = DeliveryEnd(
                 status: answer.status, retryAfter: answer.retryAfter(at: now), failure: failure, begunAt: begunAt,
-                // While the clock was changed, the delivery's age is unknown.
-                createdAt: services.ages.isTrusted ? delivery.createdAt : now, seed: random.next(), now: now)
-            unsettled[delivery.id] = (delivery, end)
+                isAgeKnown: services.ages.isTrusted, keepsOrder: webhook.isBatched, seed: random.next(), now: now)
+            let attempt = EndedAttempt(deliveries: deliveries, end: end)
+            unsettled[first.id] = attempt
             do {
-                try await commit(delivery, end)
+                try await commit(attempt)
             } catch {
                 logger.report("the result of a delivery could not be recorded; it may be sent again", error)
             }
         }
-        runs[delivery.id] = nil
+        runs[first.id] = nil
         slots.end(webhook: webhook.name, host: webhook.url.hostKey)
         if runs.isEmpty {
             for waiter in endWaiters { waiter.resume() }
@@ -187,11 +220,13 @@ actor WebhookDispatcher: ManagerPart {
         await wake()
     }
 
-    private func commit(_ delivery: WebhookDelivery, _ end: DeliveryEnd) async throws {
-        let logEntry = try await store.write(.gathered) { try $0.settle(delivery, end) }
-        unsettled[delivery.id] = nil
-        if isPassing { justEnded.insert(delivery.id) }
-        let facts: Logger.Metadata = ["webhook": "\(delivery.webhook)", "key": "\(delivery.key)"]
+    private func commit(_ attempt: EndedAttempt) async throws {
+        let (deliveries, end) = (attempt.deliveries, attempt.end)
+        guard let first = deliveries.first else { return }
+        let logEntry = try await store.write(.gathered) { try $0.settle(deliveries, end) }
+        unsettled[first.id] = nil
+        if isPassing { justEnded.formUnion(deliveries.map(\.id)) }
+        let facts: Logger.Metadata = ["webhook": "\(first.webhook)", "key": "\(first.key)"]
         let reason = facts.merging(["reason": "\(end.failure ?? "")"]) { $1 }
         switch logEntry {
         case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)
@@ -199,6 +234,7 @@ actor WebhookDispatcher: ManagerPart {
         case .failing:
             logger.warning("a webhook did not accept a delivery; it is retried for 3 days", metadata: reason)
         case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
+        case nil: break
         case .givenUp: logger.warning("an event was not delivered; its delivery ends", metadata: reason)
         }
     }

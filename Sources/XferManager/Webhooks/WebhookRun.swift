@@ -23,12 +23,14 @@ actor WebhookRun: AttemptMaker {
 
     /// - Parameters:
     ///   - key: the request's idempotency key.
-    ///   - body: the event as JSON; the webhook's template is applied to it.
-    init(_ webhook: WebhookDefinition, key: String, body: String, services: RunServices, settings: ManagerSettings) {
+    ///   - events: the events as JSON: one, to which the webhook's template is applied, or those of a batch.
+    init(_ webhook: WebhookDefinition, key: String, events: [String], services: RunServices, settings: ManagerSettings)
+    {
         self.webhook = webhook
         self.key = key
         // The configuration is checked: a template that cannot be read is none.
         let template = webhook.template.flatMap { try? WebhookTemplate($0, contentType: webhook.contentType) }
+        let body = webhook.isBatched ? "[\(events.joined(separator: ","))]" : events.joined()
         self.body = Array((template?.body(for: body) ?? body).utf8)
         contentType = template?.contentType ?? "application/json"
         let request = TransferRequest(

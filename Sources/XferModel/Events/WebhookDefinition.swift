@@ -14,6 +14,12 @@ public struct WebhookDefinition: Hashable, Sendable {
     public var template: String?
     /// The media type of that body; nil is derived from the template.
     public var contentType: String?
+    /// The highest number of events in a request. Beyond 1 the body is an array, and requests are made one at a time,
+    /// in the order of the events.
+    public var batch = 1
+
+    /// True if the body of its requests is an array of events.
+    public var isBatched: Bool { batch > 1 }
 
     public init(
         name: String, url: HTTPURL, events: Set<EventType> = WebhookDefinition.ends,
@@ -26,6 +32,9 @@ public struct WebhookDefinition: Hashable, Sendable {
         self.secret = secret
         self.isForGuests = isForGuests
     }
+
+    /// The bounds of `batch`.
+    public static let batchRange: ClosedRange<Int64> = 1...500
 
     /// The types that are sent by default: those that end a task.
     public static let ends = Set(EventType.allCases.filter(\.isTerminal))

@@ -37,8 +37,8 @@ extension TaskFields {
                 + "it is added. If one ends otherwise, it fails with dependency_failed.",
             record: "Group whose tasks have to complete before it starts: those that were unfinished at its add.",
             change: .stopped(
-                "Group whose tasks have to complete before it starts: those that are unfinished now; null is none; only "
-                    + "while not running.", isNullable: true),
+                "Group whose tasks have to complete before it starts: those that are unfinished now; null is none; "
+                    + "only while not running.", isNullable: true),
             limits: [.length(1...TaskLimits.nameLength), .visible], example: "nightly"),
         ChoiceField(
             "lease", \.lease,

@@ -107,6 +107,7 @@ public enum BatchAdd: RPCMethod {
         public var ids: [TaskID] = []
         public var errors: [BatchRefusal] = []
         public var existing: Bool?
+        public var seq: Int64?
 
         public init() {}
 
@@ -118,6 +119,7 @@ public enum BatchAdd: RPCMethod {
                 "Its members in the order of the entries that became one; of an existing batch those still there."),
             .required("errors", \.errors, "The entries that did not become members."),
             .optional("existing", \.existing, "True when client_key found a batch with the same parameters."),
+            .optional("seq", \.seq, TaskAdd.seqSummary),
         ]
     }
 }

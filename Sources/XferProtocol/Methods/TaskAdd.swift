@@ -45,7 +45,7 @@ public enum TaskAdd: RPCMethod {
         case many(Many)
     }
 
-    fileprivate static let seqSummary =
+    static let seqSummary =
         "The events of the added tasks have greater numbers: events.subscribe with this since misses none."
 
     /// The answer for one task.

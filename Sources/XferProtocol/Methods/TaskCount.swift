@@ -8,8 +8,8 @@ public enum TaskCount: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "How many tasks match a filter, by state. They are counted step by step: tasks that change meanwhile count in one "
-        + "of their states."
+        "How many tasks match a filter, by state. They are counted step by step: tasks that change meanwhile count in "
+        + "one of their states."
 
     public static let examples = [
         MethodExample(

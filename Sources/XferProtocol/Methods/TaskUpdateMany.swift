@@ -8,8 +8,8 @@ public enum TaskUpdateMany: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Changes fields of every unfinished task that matches and exists at the call, each as task.update does; not atomic. "
-        + "Ended tasks are unchanged; those that cannot be changed are refused with the reason."
+        "Changes fields of every unfinished task that matches and exists at the call, each as task.update does; not "
+        + "atomic. Ended tasks are unchanged; those that cannot be changed are refused with the reason."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
 
     public static let examples = [

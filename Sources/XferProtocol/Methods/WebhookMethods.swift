@@ -56,6 +56,7 @@ public struct WebhookRecord: WireRecord, Hashable {
     public var filter: WebhookFilterRecord?
     public var signed = false
     public var guests = false
+    public var batch: Int?
     public var pending: Int64 = 0
     public var failed: Int64 = 0
     public var lastDeliveredAt: Timestamp?
@@ -74,6 +75,7 @@ public struct WebhookRecord: WireRecord, Hashable {
         self.filter = filter.isEmpty ? nil : filter
         signed = definition.secret != nil
         guests = definition.isForGuests
+        batch = definition.isBatched ? definition.batch : nil
     }
 
     public static let summary = "A receiver of events, and the state of its deliveries."
@@ -84,6 +86,7 @@ public struct WebhookRecord: WireRecord, Hashable {
         .optional("filter", \.filter, "Conditions for events of these types; owners are uids."),
         .required("signed", \.signed, "True if deliveries are signed."),
         .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
+        .optional("batch", \.batch, "Highest number of events in a request; absent is one, without an array."),
         .required("pending", \.pending, "Deliveries that are still to be accepted."),
         .required("failed", \.failed, "Deliveries that failed finally in the last 7 days."),
         .optional("last_delivered_at", \.lastDeliveredAt, "Time at which the receiver last accepted a delivery."),

@@ -11,6 +11,7 @@ public struct WebhookInput: WireInput, Hashable {
     public var guests = false
     public var template: String?
     public var contentType: String?
+    public var batch: Int?
 
     public init() {}
 
@@ -37,6 +38,11 @@ public struct WebhookInput: WireInput, Hashable {
             "content_type", \.contentType,
             "The media type of the template; default JSON if it begins as JSON does, else plain text.",
             .length(1...128), example: "text/plain"),
+        .optional(
+            "batch", \.batch,
+            "Highest number of events in a request: beyond 1 the body is an array of events, sent in their order, one "
+                + "request at a time. Default 1, without an array.", .range(WebhookDefinition.batchRange),
+            example: 100),
     ]
 
     /// The place of the secret; nil without one.

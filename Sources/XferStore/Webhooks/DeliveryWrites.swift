@@ -14,6 +14,13 @@ extension StoreTransaction {
             """, .integer(id), Value(time))
     }
 
+    /// Records a failed attempt; the delivery keeps its place before those of later events.
+    public func countAttempt(at id: Int64) throws(StoreError) {
+        try connection.run(
+            "UPDATE webhook_delivery SET attempts = attempts + 1 WHERE id = ?1 AND next_try_at IS NOT NULL",
+            .integer(id))
+    }
+
     /// Records a failed attempt without a further one.
     public func failDelivery(_ id: Int64, at now: Timestamp) throws(StoreError) {
         try connection.run(

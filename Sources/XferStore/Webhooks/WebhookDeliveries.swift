@@ -14,6 +14,15 @@ public struct WebhookDelivery: Hashable, Sendable {
     public let attempts: Int
 }
 
+extension WebhookDelivery {
+    /// Reads a row of id, webhook, key, body, created_at, attempts.
+    fileprivate init(_ row: ResultRow) {
+        self.init(
+            id: row.integer(0), webhook: row.text(1), key: row.text(2), body: row.text(3), createdAt: row.time(4),
+            attempts: Int(clamping: row.amount(5)))
+    }
+}
+
 /// The state of a webhook's receiver.
 public struct WebhookReceiverState: Hashable, Sendable {
     /// The number of failed attempts since the last accepted one.
@@ -45,11 +54,26 @@ extension StoreReader {
             SELECT id, webhook, key, body, created_at, attempts FROM webhook_delivery INDEXED BY webhook_delivery_due
             WHERE webhook = ?1 AND next_try_at <= ?2 ORDER BY next_try_at, id LIMIT ?3
             """, .text(webhook), Value(now), Value(limit)
-        ) { row in
-            WebhookDelivery(
-                id: row.integer(0), webhook: row.text(1), key: row.text(2), body: row.text(3), createdAt: row.time(4),
-                attempts: Int(clamping: row.amount(5)))
-        }
+        ) { WebhookDelivery($0) }
+    }
+
+    /// The oldest deliveries that wait for a webhook with batches, in the order of their events: at most `limit`, and
+    /// so many that their bodies have at most `bytes` bytes, but at least one. A refused attempt leaves their order.
+    public func oldestDeliveries(
+        of webhook: String, limit: Int, bytes: Int
+    ) throws(StoreError) -> [WebhookDelivery] {
+        let found = try connection.all(
+            """
+            SELECT id, webhook, key, body, created_at, attempts FROM webhook_delivery INDEXED BY webhook_delivery_due
+            WHERE webhook = ?1 AND next_try_at IS NOT NULL ORDER BY next_try_at, id LIMIT ?2
+            """, .text(webhook), Value(limit)
+        ) { WebhookDelivery($0) }
+        var sum = 0
+        let count = found.prefix { delivery in
+            sum = sum.addingSaturated(delivery.body.utf8.count)
+            return sum <= bytes
+        }.count
+        return Array(found.prefix(max(1, count)))
     }
 
     /// The time at which the first of those that are not due yet is due.

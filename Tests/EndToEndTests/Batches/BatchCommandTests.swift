@@ -94,6 +94,9 @@ import XferTestSupport
             let tasks = [try await daemon.task(1), try await daemon.task(2)]
             #expect(tasks.map { $0["label"] } == ["shared", "own"])
             #expect(tasks.map { $0["priority"] } == ["low", "high"])
+            let news = try await daemon.call(
+                "events.since", ["seq": try #require(added["seq"]), "types": ["task.added"]])
+            #expect(news["events"]?.arrayValue?.compactMap { $0["task_id"] } == added["ids"]?.arrayValue)
             let again = try await daemon.call("batch.add", params)
             #expect(again["existing"] == true && again["ids"] == added["ids"] && again["errors"] == added["errors"])
 

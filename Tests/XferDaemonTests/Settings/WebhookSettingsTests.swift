@@ -17,7 +17,7 @@ import XferModel
                 filter: { groups: [nightly, "7"], labels: [a], owners: [ann, 1000] }
                 guests: true
               all: { url: "https://ci.test/hook", secret: { systemd: token } }
-              named: { url: "https://ci.test/hook", events: [], secret: { env: TOKEN } }
+              named: { url: "https://ci.test/hook", batch: 100, events: [], secret: { env: TOKEN } }
               chat: { url: "https://ci.test/hook", template: '{"text": "{title}"}', content_type: application/json }
             """)
         let webhooks = loaded.settings.webhooks
@@ -33,6 +33,7 @@ import XferModel
         #expect(webhooks[1].definition.events == [.taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded])
         #expect(webhooks[1].definition.secret == .systemdCredential("token") && !webhooks[1].definition.isForGuests)
         #expect(webhooks[2].definition.events == [] && webhooks[2].definition.secret == .environment("TOKEN"))
+        #expect(webhooks.map(\.definition.batch) == [1, 1, 100, 1])
         // What is printed can be read again.
         #expect(try load(loaded.yaml).settings.webhooks == webhooks)
         #expect(try load("webhooks:").settings.webhooks == [])
@@ -66,6 +67,9 @@ import XferModel
         ("webhooks: { a: { url: 'http://h.test/', template: '{colour}' } }", "there is no field {colour}"),
         ("webhooks: { a: { url: 'http://h.test/', content_type: text/plain } }", "beside a template"),
         ("webhooks: { a: { url: 'http://h.test/', template: x, content_type: plain } }", "a media type"),
+        ("webhooks: { a: { url: 'http://h.test/', batch: 0 } }", "batch"),
+        ("webhooks: { a: { url: 'http://h.test/', batch: 501 } }", "batch"),
+        ("webhooks: { a: { url: 'http://h.test/', batch: 2, template: x } }", "expected no template"),
         ("webhooks: { 'a b': { url: 'http://h.test/' } }", "a webhook's name"),
     ])
     func aFaultyWebhookIsNamedInTheErrorWithoutItsSecrets(yaml: String, part: String) throws {

@@ -6,7 +6,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// `after_batch` and `after_group`: tasks that start when the members of a batch or the tasks of a group have completed.
+/// `after_batch` and `after_group`: tasks that start when the members of a batch, or a group's tasks, have completed.
 @Suite struct JoinTests {
     private static let caller = ManagerFixture.caller
 

@@ -64,6 +64,46 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// While the receiver refuses, events come to those that wait; then all arrive, each in its place.
+    @Test func aBatchIsOneRequestWithItsEventsInOrderAlsoAfterARefusal() async throws {
+        let fixture = try await ManagerFixture()
+        let isUp = NIOLockedValueBox(false)
+        let accepted = NIOLockedValueBox<[Int]>([])
+        fixture.server.on("/ends") { request in
+            guard isUp.withLockedValue({ $0 }) else { return Reply(503, text: "") }
+            accepted.withLockedValue { $0.append(request.index) }
+            return Reply(204, text: "")
+        }
+        var webhook = definition("ends", fixture)
+        webhook.batch = 3
+        let manager = try await fixture.open(change: { [webhook] in $0.webhooks = [webhook] })
+        try await manager.start()
+        var ended: [Int64] = []
+        for _ in 0..<7 { ended.append(try await endATask(in: manager, fixture).rawValue) }
+        try await eventually("a request is refused") {
+            try await manager.webhooks.list().first?.lastFailure?.contains("503") == true
+        }
+        isUp.withLockedValue { $0 = true }
+        try await eventually("all are delivered", within: Patience.long) { try await pending(manager) == 0 }
+        let requests = fixture.server.requests(to: "/ends")
+        func tasks(_ request: RecordedRequest) throws -> [Int64] {
+            try (body(request).arrayValue ?? []).compactMap { $0["task_id"]?.integerValue }
+        }
+        let batches = try accepted.withLockedValue { $0 }.map { try tasks(requests[$0]) }
+        #expect(batches.flatMap(\.self) == ended && batches.count <= 4, "\(batches)")
+        #expect(batches.allSatisfy { $0.count <= 3 }, "\(batches)")
+        for request in requests {
+            // The same key for the same events, and no other.
+            let key = request.header("Idempotency-Key")
+            let others = try requests.filter { try tasks($0) == tasks(request) }
+            #expect(others.map(\.index) == requests.filter { $0.header("Idempotency-Key") == key }.map(\.index))
+        }
+        let test = try await manager.webhooks.test("ends")
+        #expect(test.failure == nil)
+        #expect(try body(#require(fixture.server.requests.last)).arrayValue?.count == 1)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func theSecretIsReadAtEveryTryAndWithoutItNothingIsSent() async throws {
         let fixture = try await ManagerFixture()
         let key = fixture.directory.file("key")

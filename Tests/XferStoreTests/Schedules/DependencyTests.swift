@@ -43,7 +43,7 @@ struct DependencyTests {
     @Test func aGroupCountsWithItsUnfinishedTasksAndABatchWithAllButTheCompletedOnes() async throws {
         try await withStore { store in
             try await store.write { tx in
-                let batch = try tx.insertBatch(owner: specification().owner, maxActive: 3, at: noon)
+                let batch = try tx.insertBatch(owner: Owner(uid: 1000), maxActive: 3, at: noon)
                 let specification = specification(group: batch.group)
                 let members = try (0..<4).map { _ in
                     try tx.insertTask(specification, state: .queued, batch: batch.id, at: noon).id

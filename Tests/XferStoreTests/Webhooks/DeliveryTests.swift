@@ -27,6 +27,34 @@ struct DeliveryTests {
         try await store.read { try $0.dueDeliveries(of: webhook, now: noon, limit: 1000) }
     }
 
+    @Test func aBatchHasTheOldestDeliveriesInOrderAndARefusalLeavesIt() async throws {
+        try await withDeliveries([WebhookDefinition(name: "ends", url: Self.url)]) { store, _ in
+            try await store.write { tx in
+                for number in 1...5 { try tx.append(.taskCancelled, taskID: TaskID(Int64(number)), at: noon) }
+            }
+            func oldest(_ limit: Int, _ bytes: Int = 1000) async throws -> [String] {
+                try await store.read { try $0.oldestDeliveries(of: "ends", limit: limit, bytes: bytes).map(\.body) }
+            }
+            let all = (1...5).map { "task.cancelled \($0)" }
+            #expect(try await oldest(9) == all)
+            #expect(try await oldest(2) == Array(all.prefix(2)))
+            // 16 bytes each.
+            #expect(try await oldest(9, 47) == Array(all.prefix(2)))
+            #expect(try await oldest(9, 48) == Array(all.prefix(3)))
+            #expect(try await oldest(9, 1) == Array(all.prefix(1)))
+            let first = try #require(try await due(store, "ends").first)
+            try await store.write { try $0.countAttempt(at: first.id) }
+            #expect(try await oldest(9) == all)
+            #expect(try await due(store, "ends").map(\.attempts) == [1, 0, 0, 0, 0])
+            // One that was given up stays so.
+            try await store.write { tx in
+                try tx.failDelivery(first.id, at: noon)
+                try tx.countAttempt(at: first.id)
+            }
+            #expect(try await oldest(9) == Array(all.dropFirst()))
+        }
+    }
+
     @Test func anEventBringsItsDeliveriesInTheSameTransaction() async throws {
         let webhooks = [
             WebhookDefinition(name: "ends", url: Self.url),
