@@ -98,9 +98,9 @@ struct DeclaredAccessTests {
                 let expected = try await daemon.post(TaskAdd.name, .object(params))
                 #expect(answer.refusal == expected.refusal, "NewTask.\(name): \(answer.text), \(expected.text)")
             }
-            // `after` would name a task of the operator.
+            // `after` and `after_batch` would name what is the operator's.
             for (name, field) in Self.schema("TaskChanges")["properties"]?.objectValue?.members ?? []
-            where field["x-access"] == nil && name != "after" {
+            where field["x-access"] == nil && !["after", "after_batch"].contains(name) {
                 func params(_ task: Int64) -> JSONValue {
                     ["id": .integer(task), "changes": .object([name: Self.value(field)])]
                 }

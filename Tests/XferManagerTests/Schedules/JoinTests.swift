@@ -105,13 +105,13 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aRemovedOpenTargetFailsTheTaskThatWaitsForItsGroup() async throws {
+    @Test func aCancelledAndRemovedTargetFailsTheTaskThatWaitsForItsGroup() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
         let first = try await fixture.add("/a", as: "a", to: manager, startsPaused: true) { $0.group = "g" }
         let last = try await addJoin("last", to: manager, fixture, group: "g")
-        _ = try await manager.tasks.apply(.remove, to: [first], for: Self.caller)
+        for verb in [TaskVerb.cancel, .remove] { _ = try await manager.tasks.apply(verb, to: [first], for: Self.caller) }
         #expect(try await fixture.end(of: last, in: manager).error?.reason == .dependencyFailed)
         await manager.shutdown(.suspend)
     }

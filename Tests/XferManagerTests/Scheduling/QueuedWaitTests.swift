@@ -26,6 +26,7 @@ import XferTestSupport
             _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
             _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         }()
+        defer { disk.open() }
         try await eventually("it is queued again, and its former run is named") {
             let task = try await manager.queries.task(id, for: ManagerFixture.caller)
             guard task.state == .queued else { return false }
