@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 import XferTestSupport
 

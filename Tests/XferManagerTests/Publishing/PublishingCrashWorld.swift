@@ -137,7 +137,7 @@ final class PublishingCrashWorld: Sendable {
         _ body: @escaping @Sendable (StoreTransaction) throws -> Value
     ) async throws -> Value {
         guard !misfortune.kills() else { throw Killed() }
-        let value = try await store.withLockedValue(\.self).write(body)
+        let value = try await store.withLockedValue(\.self).write { try body($0) }
         guard !misfortune.kills() else { throw Killed() }
         return value
     }
