@@ -52,6 +52,7 @@ from .records import (
     TaskMovePosition,
     TaskReadResult,
     TaskResultResult,
+    TaskRecordDigestResult,
     OperationGetResult,
     OperationListResult,
     QueueStatsResult,
@@ -852,6 +853,23 @@ class AsyncTaskMethods:
             "length": length,
         }
         return await self._caller.ask("task.result", parameters, TaskResultResult.from_wire)
+
+    async def record_digest(self, id: TaskID, digest: str) -> TaskRecordDigestResult:
+        """Records a digest that the client has computed of a completed download's file, for later
+        verifications. It is accepted only while the file is the published one, unchanged, and
+        changes no digest that is known. The answer has the digest that is known then.
+
+        Args:
+            id: The task.
+            digest: Algorithm and hexadecimal digits, such as sha-256=HEX.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "id": id,
+            "digest": digest,
+        }
+        return await self._caller.ask("task.record_digest", parameters, TaskRecordDigestResult.from_wire)
 
 
 class AsyncOperationMethods:

@@ -226,6 +226,7 @@ FailureCause = Literal[
     "unknown_server_name",
     "not_tls",
     "tls_expected",
+    "not_http",
     "self_signed",
     "unknown_authority",
     "wrong_host_name",
@@ -263,6 +264,7 @@ TaskColumns = Sequence[
     "staged_file",
     "discarded",
     "file_system",
+    "digest",
     "url",
     "urls",
     "kind",
@@ -1155,6 +1157,11 @@ class TaskRecord:
     if it is in fields.
     """
 
+    digest: Optional[str] = None
+    """Digest of the published file: the one that was verified, or that task.record_digest recorded.
+    task.get returns it, listings only if it is in fields.
+    """
+
     url: Optional[str] = None
     """The requested URL, the first of urls; secrets in it are ***."""
 
@@ -1472,6 +1479,7 @@ class TaskRecord:
             staged_file=optional(StagedFileRecord.from_wire, wire.get("staged_file")),
             discarded=optional(DiscardRecord.from_wire, wire.get("discarded")),
             file_system=optional(FileSystemRecord.from_wire, wire.get("file_system")),
+            digest=wire.get("digest"),
             url=wire.get("url"),
             urls=wire.get("urls"),
             kind=wire.get("kind"),
@@ -2517,6 +2525,21 @@ class TaskResultResult:
 
 
 @dataclass(frozen=True)
+class TaskRecordDigestResult:
+    """The digest that is known of the file."""
+
+    digest: str
+    """The digest."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TaskRecordDigestResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            digest=wire["digest"],
+        )
+
+
+@dataclass(frozen=True)
 class OperationGetResult:
     """One operation."""
 
@@ -2841,6 +2864,11 @@ class BatchAddResult:
     existing: Optional[bool] = None
     """True when client_key found a batch with the same parameters."""
 
+    seq: Optional[int] = None
+    """The events of the added tasks have greater numbers: events.subscribe with this since misses
+    none.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchAddResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -2849,6 +2877,7 @@ class BatchAddResult:
             ids=wire["ids"],
             errors=listed(BatchRefusal.from_wire)(wire["errors"]),
             existing=wire.get("existing"),
+            seq=wire.get("seq"),
         )
 
 
@@ -4122,6 +4151,9 @@ class WebhookRecord:
     filter: Optional[WebhookFilterRecord] = None
     """Conditions for events of these types; owners are uids."""
 
+    batch: Optional[int] = None
+    """Highest number of events in a request; absent is one, without an array."""
+
     last_delivered_at: Optional[datetime] = None
     """Time at which the receiver last accepted a delivery."""
 
@@ -4146,6 +4178,7 @@ class WebhookRecord:
             pending=wire["pending"],
             failed=wire["failed"],
             filter=optional(WebhookFilterRecord.from_wire, wire.get("filter")),
+            batch=wire.get("batch"),
             last_delivered_at=optional(parse_time, wire.get("last_delivered_at")),
             last_failed_at=optional(parse_time, wire.get("last_failed_at")),
             last_failure=wire.get("last_failure"),
