@@ -109,3 +109,21 @@ extension [SegmentPiece] {
         self = joined
     }
 }
+
+extension [Segment] {
+    /// The bytes of these segments, which ascend and may overlap, in as few segments as possible, which do not.
+    static func joining(_ segments: [Segment], total: Int64) -> [Segment] {
+        var joined: [Segment] = []
+        for segment in segments {
+            if let last = joined.last, segment.start <= last.committed {
+                joined[joined.count - 1].committed = Swift.max(last.committed, segment.committed)
+            } else {
+                joined.append(segment)
+            }
+        }
+        for index in joined.indices {
+            joined[index].end = index + 1 < joined.count ? joined[index + 1].start : total
+        }
+        return joined
+    }
+}

@@ -39,6 +39,10 @@ public struct SegmentPlan: Hashable, Sendable {
     /// No smaller piece is split off, in bytes.
     private let smallest: Int64
 
+    /// The durable bytes behind the one stream of `collapse`, which receives them again. They are of the same version,
+    /// so they stay valid while it writes over them.
+    private var behind: [Segment] = []
+
     /// The number of which pieces' ends are multiples, so that a page of the file has one connection.
     private let alignment: Int64
 
@@ -91,7 +95,9 @@ public struct SegmentPlan: Hashable, Sendable {
 
     /// Segments that are written, to be made durable and then passed to `onDurable`: as few as possible, none of them
     /// empty.
-    public var writtenSegments: [Segment] { pieces.writtenSegments }
+    public var writtenSegments: [Segment] {
+        behind.isEmpty ? pieces.writtenSegments : .joining(pieces.writtenSegments + behind, total: total)
+    }
 
     /// The first offset of the connection's piece that is not durable; nil when it has no piece.
     public func committed(of connection: Connection) -> Int64? {
@@ -260,10 +266,14 @@ public struct SegmentPlan: Hashable, Sendable {
     }
 
     /// Returns to one stream from the first missing byte to the last, over whatever was written behind it: for a server
-    /// that does not support ranges. No connection may have a piece.
+    /// that does not support ranges. No connection may have a piece. The durable bytes behind it stay in
+    /// `writtenSegments`: if the stream breaks off, they are not lost.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, pieces.firstMissing(\.committed) ?? total)
         growth.limit(to: 1)
+        behind = pieces.filter { $0.start > committed && $0.committed > $0.start }.map {
+            Segment(start: $0.start, end: $0.end, committed: $0.committed)
+        }
         pieces = [SegmentPiece(start: 0, end: total, committed: committed, written: written)]
     }
 }

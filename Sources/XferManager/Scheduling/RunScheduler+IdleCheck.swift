@@ -13,8 +13,10 @@ extension RunScheduler {
     private static let idleTries = 3
 
     /// The error that rolls back a pass that was tried.
-    private struct TriedPass: Error {
+    private struct TriedPass: Error, CustomStringConvertible {
         let first: TaskID?
+
+        var description: String { "a pass was tried" }
     }
 
     /// Begins the check, unless it is under way.

@@ -235,6 +235,31 @@ import XferModel
         #expect(plan.wantedConnections == 1)
     }
 
+    /// The durable bytes behind the stream are kept until it has written over them, and never counted twice.
+    @Test func durableBytesBehindASingleStreamAreKept() {
+        var plan = SegmentPlan(
+            total: 64 << 20,
+            kept: [
+                Segment(start: 0, end: 16 << 20, committed: 5 << 20),
+                Segment(start: 16 << 20, end: 32 << 20, committed: 20 << 20),
+                Segment(start: 48 << 20, end: 64 << 20, committed: 49 << 20),
+            ], count: .exactly(4))
+        plan.collapse()
+        _ = plan.next(for: 0, idle: 1)
+        func committed(_ count: Int64) -> Int64 {
+            plan.onWritten(0, to: count << 20)
+            let segments = plan.writtenSegments
+            plan.onDurable(segments)
+            #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.committed < $1.start && $0.end == $1.start })
+            #expect(SegmentPlan(total: 64 << 20, kept: segments, count: .one).writtenSegments == segments)
+            return segments.reduce(0) { $0 + $1.committed - $1.start } >> 20
+        }
+        let steps: [Int64] = [5, 15, 16, 17, 20, 21, 47, 48, 49, 50, 63]
+        #expect(steps.map(committed) == [10, 20, 21, 21, 21, 22, 48, 49, 49, 50, 63])
+        #expect(committed(64) == 64)
+        #expect(plan.isWritten)
+    }
+
     @Test func writtenBytesAreDescribedByFewSegments() {
         var plan = plan(64, 4)
         plan.begin(0)

@@ -128,7 +128,7 @@ import XferTestSupport
         }
         // The group of the caller's own has nothing to wait for: the other user's counts for the other user alone.
         let free = try await addJoin("last", to: manager, fixture, group: batch.batch.group, for: user)
-        #expect(try await task(free, in: manager).state == .queued)
+        #expect(try await task(free, in: manager).wait == nil)
         let last = try await addJoin("last", to: manager, fixture, batch: batch.batch.id, in: "g")
         let refusal = await #expect(throws: ManagerError.self) {
             try await manager.tasks.update(
