@@ -27,7 +27,7 @@ import XferTestSupport
     }
 
     static let refused: [(arguments: [String], exit: [Int32], text: String)] = [
-        (["add", "ftp://127.0.0.1/x"], [2, 3], "url"), (["add", ""], [2], "URL is empty"), (["add"], [2], ""),
+        (["add", "ftp://127.0.0.1/x"], [2, 3], "url"), (["add", ""], [2], "url is empty"), (["add"], [2], ""),
         (["add", "file:///etc/passwd"], [2, 3], "url"),
         (["add", "--checksum", "sha-256=zz", "http://127.0.0.1:9/"], [2, 3], "checksum"),
         (["add", "--limit-rate", "-1", "http://127.0.0.1:9/"], [2], ""),
