@@ -200,7 +200,8 @@ import XferTestSupport
             ended += events.compactMap(\.taskID)
         }
         #expect(ended.sorted() == ids)
-        #expect(fixture.server.requests.count <= 1)
+        // Tasks that are added when the whole file has arrived do not join: a request for each step of the add.
+        #expect(fixture.server.requests.count <= (standing == .verifying ? 10 : 1))
         try await eventually("no bytes are left", within: Patience.long) { try fixture.files().isEmpty }
         try await eventually("no transfer is left", within: Patience.long) {
             try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
