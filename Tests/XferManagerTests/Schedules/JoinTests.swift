@@ -111,7 +111,9 @@ import XferTestSupport
         try await manager.start()
         let first = try await fixture.add("/a", as: "a", to: manager, startsPaused: true) { $0.group = "g" }
         let last = try await addJoin("last", to: manager, fixture, group: "g")
-        for verb in [TaskVerb.cancel, .remove] { _ = try await manager.tasks.apply(verb, to: [first], for: Self.caller) }
+        for verb in [TaskVerb.cancel, .remove] {
+            _ = try await manager.tasks.apply(verb, to: [first], for: Self.caller)
+        }
         #expect(try await fixture.end(of: last, in: manager).error?.reason == .dependencyFailed)
         await manager.shutdown(.suspend)
     }
