@@ -39,7 +39,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// No smaller piece is split off, in bytes.
     private let smallest: Int64
 
-    /// The durable bytes behind the one stream of `collapse`, which receives them again. They are of the same version,
+    /// The written bytes behind the one stream of `collapse`, which receives them again. They are of the same version,
     /// so they stay valid while it writes over them.
     private var behind: [Segment] = []
 
@@ -266,14 +266,13 @@ public struct SegmentPlan: Hashable, Sendable {
     }
 
     /// Returns to one stream from the first missing byte to the last, over whatever was written behind it: for a server
-    /// that does not support ranges. No connection may have a piece. The durable bytes behind it stay in
+    /// that does not support ranges. No connection may have a piece. The written bytes behind it stay in
     /// `writtenSegments`: if the stream breaks off, they are not lost.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, pieces.firstMissing(\.committed) ?? total)
         growth.limit(to: 1)
-        behind = pieces.filter { $0.start > committed && $0.committed > $0.start }.map {
-            Segment(start: $0.start, end: $0.end, committed: $0.committed)
-        }
+        // A checkpoint that is under way may have committed bytes that the plan does not know to be durable.
+        behind = writtenSegments.filter { $0.committed > written }
         pieces = [SegmentPiece(start: 0, end: total, committed: committed, written: written)]
     }
 }

@@ -260,6 +260,34 @@ import XferModel
         #expect(plan.isWritten)
     }
 
+    /// Their checkpoint may be under way.
+    @Test func writtenBytesBehindASingleStreamAreKeptBeforeTheyAreDurable() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        plan.onAnswer(0)
+        _ = fill(&plan, connections: 1..<4)
+        plan.onWritten(1, to: 20 << 20)
+        let checkpoint = plan.writtenSegments
+        plan.onEnd(0, at: 5 << 20)
+        plan.onEnd(1, at: 20 << 20)
+        plan.onEnd(2, at: 0)
+        plan.onEnd(3, at: 0)
+        plan.collapse()
+        plan.onDurable(checkpoint)
+        let kept = [
+            Segment(start: 0, end: 16 << 20, committed: 5 << 20),
+            Segment(start: 16 << 20, end: 64 << 20, committed: 20 << 20),
+        ]
+        #expect(plan.writtenSegments == kept)
+        // Once more in the same round, also in the middle of them.
+        plan.collapse()
+        #expect(plan.writtenSegments == kept)
+        _ = plan.next(for: 0, idle: 1)
+        plan.onEnd(0, at: 18 << 20)
+        plan.collapse()
+        #expect(plan.writtenSegments == [Segment(start: 0, end: 64 << 20, committed: 20 << 20)])
+    }
+
     @Test func writtenBytesAreDescribedByFewSegments() {
         var plan = plan(64, 4)
         plan.begin(0)
