@@ -66,6 +66,24 @@ import XferTestSupport
         #expect(try client.read(99_000).bytes == source.bytes(1000..<100_000))
     }
 
+    /// The gate precedes the pause at the same offset, and no pause follows the last byte.
+    @Test func aDripPausesAfterEachOfItsPieces() {
+        let gate = Gate()
+        var reply = Reply(200, body: [.bytes([1, 2, 3]), .source(source, 0..<5)])
+        reply.insert(.gate(gate), at: 4)
+        reply.insert(.pause(.zero), every: 2)
+        let parts = reply.body.map { part in
+            switch part {
+            case .bytes(let bytes): "\(bytes)"
+            case .source(_, let range): "\(range)"
+            case .gate: "gate"
+            case .pause: "pause"
+            }
+        }
+        #expect(parts == ["[1, 2]", "pause", "[3]", "0..<1", "gate", "pause", "1..<3", "pause", "3..<5"])
+        #expect(reply.bodyLength == 8)
+    }
+
     @Test func headFaultsChangeTheHead() async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", source)

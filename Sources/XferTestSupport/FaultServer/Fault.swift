@@ -65,9 +65,7 @@ extension Fault {
     /// Sends `chunk` bytes, waits, sends the next: slow but steady.
     public static func drip(_ chunk: Int64, every interval: Duration) -> Fault {
         Fault("drip \(chunk) every \(interval)") { reply, _ in
-            for offset in stride(from: chunk, to: reply.bodyLength, by: Int(chunk)).reversed() {
-                reply.insert(.pause(interval), at: offset)
-            }
+            reply.insert(.pause(interval), every: chunk)
         }
     }
 }

@@ -19,6 +19,16 @@ public struct Reply: Sendable {
             case .gate, .pause: 0
             }
         }
+
+        /// The bytes of the part at these offsets of it. A part without bytes stays as it is.
+        fileprivate subscript(offsets: Range<Int64>) -> Part {
+            switch self {
+            case .bytes(let bytes): .bytes(Array(bytes[Int(offsets.lowerBound)..<Int(offsets.upperBound)]))
+            case .source(let version, let range):
+                .source(version, range.lowerBound + offsets.lowerBound..<range.lowerBound + offsets.upperBound)
+            case .gate, .pause: self
+            }
+        }
     }
 
     /// The action on the connection after the last part.
@@ -95,6 +105,31 @@ public struct Reply: Sendable {
         body = before + [part] + after
     }
 
+    /// Inserts a part after each `length` body bytes, but not after the last byte.
+    mutating func insert(_ inserted: Part, every length: Int64) {
+        guard length > 0 else { return }
+        var parts: [Part] = []
+        var left = length
+        for part in body {
+            guard part.count > 0 else {
+                parts.append(part)
+                continue
+            }
+            var offset: Int64 = 0
+            while offset < part.count {
+                if left == 0 {
+                    parts.append(inserted)
+                    left = length
+                }
+                let count = min(left, part.count - offset)
+                parts.append(part[offset..<offset + count])
+                offset += count
+                left -= count
+            }
+        }
+        body = parts
+    }
+
     private func split(at offset: Int64) -> (before: [Part], after: [Part]) {
         var before: [Part] = []
         var after: [Part] = []
@@ -102,16 +137,12 @@ public struct Reply: Sendable {
         for part in body {
             let cut = min(max(0, offset - position), part.count)
             position += part.count
-            switch part {
-            case .bytes(let bytes):
-                if cut > 0 { before.append(.bytes(Array(bytes.prefix(Int(cut))))) }
-                if cut < part.count { after.append(.bytes(Array(bytes.dropFirst(Int(cut))))) }
-            case .source(let version, let range):
-                if cut > 0 { before.append(.source(version, range.lowerBound..<range.lowerBound + cut)) }
-                if cut < part.count { after.append(.source(version, range.lowerBound + cut..<range.upperBound)) }
-            case .gate, .pause:
+            guard part.count > 0 else {
                 if position <= offset { before.append(part) } else { after.append(part) }
+                continue
             }
+            if cut > 0 { before.append(part[0..<cut]) }
+            if cut < part.count { after.append(part[cut..<part.count]) }
         }
         return (before, after)
     }

@@ -48,7 +48,7 @@ struct DocumentTests {
         var output = try await shell.run(command)
         if step.mayChange, !comparison.matches(output.text, step.output) {
             do {
-                try await eventually("the command prints what it should", within: Patience.seconds(20)) {
+                try await eventually("the command prints what it should", within: Patience.limit) {
                     if step.onlyReads { output = try await shell.run(command) }
                     return comparison.matches(output.text, step.output)
                 }

@@ -85,12 +85,15 @@ import XferTestSupport
         let server = try await FaultServer()
         server.serve("/a", .tagged(1, length: 1000))
         try await withDaemon { daemon in
-            let start = later(4000)
-            let id = try await daemon.add(server.url("/a"), ["not_before": .string(start.description)])
-            #expect(try await daemon.task(id)["wait"]?["until"]?.stringValue == start.description)
-            #expect(try await daemon.task(id)["wait"]?["reason"] == "schedule")
+            let far = later(3_600_000)
+            let id = try await daemon.add(server.url("/a"), ["not_before": .string(far.description)])
             try await daemon.stop()
             try await daemon.start()
+            let wait = try await daemon.task(id)["wait"]
+            #expect(wait?["until"]?.stringValue == far.description && wait?["reason"] == "schedule", "\(String(describing: wait))")
+            let start = later(1000)
+            _ = try await daemon.call(
+                "task.update", ["id": .integer(id), "changes": ["not_before": .string(start.description)]])
             let task = try await daemon.wait(id, for: "completed")
             #expect(Timestamp(rfc3339: task["started_at"]?.stringValue ?? "") ?? .init(seconds: 0) >= start)
         }
