@@ -252,7 +252,7 @@ public enum BatchList: RPCMethod {
         public static let summary = "One page of the batches."
         public static let wireFields: WireFields<Self> = [
             .required("batches", \.batches, "The batches."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

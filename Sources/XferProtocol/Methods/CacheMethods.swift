@@ -82,7 +82,7 @@ public enum CacheList: RPCMethod {
         public static let summary = "One page of the cache."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "The entries."),
-            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

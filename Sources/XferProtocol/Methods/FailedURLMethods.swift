@@ -63,7 +63,7 @@ public enum FailedURLList: RPCMethod {
         public static let summary = "One page of the list."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "The entries."),
-            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

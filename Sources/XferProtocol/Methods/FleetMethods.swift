@@ -108,7 +108,7 @@ public enum FleetNodes: RPCMethod {
     public static let summary = "All nodes, by name, with the number of their tasks. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node]])
+        MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node], "next_cursor": nil])
     ]
 
     public struct Result: PageRecord, Hashable {
@@ -122,7 +122,7 @@ public enum FleetNodes: RPCMethod {
         public static let summary = "The nodes by name."
         public static let wireFields: WireFields<Self> = [
             .required("nodes", \.nodes, "The nodes."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

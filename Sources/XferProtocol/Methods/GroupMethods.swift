@@ -45,7 +45,7 @@ public enum GroupList: RPCMethod {
         public static let summary = "One page of the groups."
         public static let wireFields: WireFields<Self> = [
             .required("groups", \.groups, "The groups."),
-            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

@@ -20,7 +20,7 @@ public enum HookList: RPCMethod {
             result: [
                 "hooks": [
                     ["name": "scan", "argv": ["/usr/bin/clamdscan", "--no-summary"], "timeout": 60, "guests": true]
-                ]
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -35,7 +35,7 @@ public enum HookList: RPCMethod {
         public static let summary = "All hooks."
         public static let wireFields: WireFields<Self> = [
             .required("hooks", \.hooks, "The hooks, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

@@ -96,7 +96,7 @@ public enum OperationList: RPCMethod {
         public static let summary = "One page of operations."
         public static let wireFields: WireFields<Self> = [
             .required("operations", \.operations, "The operations."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

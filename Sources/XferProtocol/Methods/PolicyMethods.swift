@@ -31,7 +31,7 @@ public enum PolicyList: RPCMethod {
                         "validates_domain_name": true,
                         "report_only": false, "min_tls": "1.2",
                     ]
-                ]
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -46,7 +46,7 @@ public enum PolicyList: RPCMethod {
         public static let summary = "All trust policies."
         public static let wireFields: WireFields<Self> = [
             .required("policies", \.policies, "The policies, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

@@ -19,7 +19,7 @@ public enum ProfileList: RPCMethod {
             result: [
                 "profiles": [
                     ["name": "api", "origin": "configuration", "base_url": "https://api.example.org/v1/"]
-                ]
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -34,7 +34,7 @@ public enum ProfileList: RPCMethod {
         public static let summary = "All profiles."
         public static let wireFields: WireFields<Self> = [
             .required("profiles", \.profiles, "The profiles, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

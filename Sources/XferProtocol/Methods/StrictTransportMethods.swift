@@ -25,7 +25,7 @@ public enum StrictTransportList: RPCMethod {
                         "host": "example.org", "include_subdomains": true, "expires_at": "2027-01-02T03:04:05.000Z",
                         "noted_at": "2026-01-02T03:04:05.000Z",
                     ]
-                ],
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -49,7 +49,7 @@ public enum StrictTransportList: RPCMethod {
                 "The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or "
                     + "nothing is remembered (off)."),
             .required("hosts", \.hosts, "The hosts, by name; 4,096 at most on all pages."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

@@ -159,7 +159,7 @@ public enum TaskList: RPCMethod {
         public static let summary = "One page of tasks."
         public static let wireFields: WireFields<Self> = [
             .required("tasks", \.tasks, "The tasks."),
-            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
+            .nextCursor(\.nextCursor),
             .optional(
                 "unreadable", \.unreadable,
                 "Tasks of this page that are left out because their rows are damaged; xferd --recover mends the database."

@@ -108,7 +108,7 @@ public enum TokenList: RPCMethod {
                         "name": "phone", "user": 1000, "scope": "add", "created_at": "2026-01-02T03:04:05.000Z",
                         "expires_at": "2027-01-02T03:04:05.000Z",
                     ]
-                ]
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -123,7 +123,7 @@ public enum TokenList: RPCMethod {
         public static let summary = "All tokens."
         public static let wireFields: WireFields<Self> = [
             .required("tokens", \.tokens, "The tokens, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

@@ -28,7 +28,7 @@ public enum WebhookList: RPCMethod {
                         "last_failure": "ci.example.org answered 503 (Service Unavailable)",
                         "paused_until": "2026-01-02T03:31:12.000Z",
                     ]
-                ]
+                ], "next_cursor": nil,
             ])
     ]
 
@@ -43,7 +43,7 @@ public enum WebhookList: RPCMethod {
         public static let summary = "All webhooks."
         public static let wireFields: WireFields<Self> = [
             .required("webhooks", \.webhooks, "The webhooks, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .nextCursor(\.nextCursor),
         ]
     }
 }

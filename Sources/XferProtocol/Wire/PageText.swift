@@ -102,6 +102,13 @@ extension PageRecord {
     }
 }
 
+extension WireField {
+    /// Declares the cursor of a page, which every list has.
+    static func nextCursor(_ path: any WritableKeyPath<Record, String?> & Sendable) -> WireField {
+        .nullable("next_cursor", path, "The beginning of the next page; null after the last.")
+    }
+}
+
 /// The parameters of lists of named objects.
 public struct NamedPageParams: PageParams, Hashable {
     public var limit = 1000

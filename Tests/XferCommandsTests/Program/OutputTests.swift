@@ -78,9 +78,9 @@ import XferTestSupport
             (["list"], "task.list", ["tasks": [], "next_cursor": nil], "no tasks"),
             (["batch", "list"], "batch.list", ["batches": [], "next_cursor": nil], "no batches"),
             (["group"], "group.list", ["groups": [], "next_cursor": nil], "no groups"),
-            (["profile"], "profile.list", ["profiles": []], "no profiles"),
-            (["policy"], "policy.list", ["policies": []], "no policies"),
-            (["hook"], "hook.list", ["hooks": []], "no hooks are configured"),
+            (["profile"], "profile.list", ["profiles": [], "next_cursor": nil], "no profiles"),
+            (["policy"], "policy.list", ["policies": [], "next_cursor": nil], "no policies"),
+            (["hook"], "hook.list", ["hooks": [], "next_cursor": nil], "no hooks are configured"),
             (["cache", "list"], "cache.list", ["entries": [], "next_cursor": nil], "nothing is kept"),
             (["failed-url"], "failed_url.list", ["entries": [], "next_cursor": nil], "no failed URLs"),
         ] as [([String], String, JSONValue, String)])
