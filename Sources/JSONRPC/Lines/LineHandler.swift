@@ -170,13 +170,12 @@ extension LineHandler {
         let share = gate.enter(bytes: line.count, isBatch: first == UInt8(ascii: "["))
         nextToken += 1
         let token = nextToken
-        let limits = dispatcher.limits
-        let short = line.count <= Dispatcher.shortMessage ? RPCMessage(parsing: line, limits: limits) : nil
+        let short = dispatcher.parseShort(line, on: connection)
         let isBrief = short.map(dispatcher.isBrief) ?? false
         let task = Task(executorPreference: isBrief ? executor : nil) { [connection, dispatcher] in
             let afterAnswer = AfterAnswer()
             let reply = await AfterAnswer.$current.withValue(afterAnswer) {
-                let message = short ?? RPCMessage(parsing: line, limits: limits)
+                let message = if let short { short } else { await dispatcher.parse(line, on: connection) }
                 return await dispatcher.reply(to: message, width: share.width, isCutOff: isCutOff, on: connection)
             }
             connection.finish(request: token, answer: reply.text)

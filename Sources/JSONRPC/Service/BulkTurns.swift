@@ -15,15 +15,20 @@ public final class BulkTurns: Sendable {
     /// A client that does not read its answers gets no turn for another one, so that little output waits for it.
     public func acquire(for connection: RPCConnection, isPrivileged: Bool) async -> Bool {
         while await connection.whenWritable() {
-            let requester = TurnRequester(
-                user: connection.peer.userID, connection: connection.id, isPrivileged: isPrivileged)
-            await withCheckedContinuation { continuation in
-                if order.withLockedValue({ $0.request(continuation, for: requester) }) { continuation.resume() }
-            }
+            await enter(for: connection, isPrivileged: isPrivileged)
             if connection.isWritable { return true }
             giveBack()
         }
         return false
+    }
+
+    /// Waits for a turn, which has to be returned, whatever becomes of the connection meanwhile.
+    func enter(for connection: RPCConnection, isPrivileged: Bool) async {
+        let requester = TurnRequester(
+            user: connection.peer.userID, connection: connection.id, isPrivileged: isPrivileged)
+        await withCheckedContinuation { continuation in
+            if order.withLockedValue({ $0.request(continuation, for: requester) }) { continuation.resume() }
+        }
     }
 
     /// Ends a turn; the next waiting request begins.

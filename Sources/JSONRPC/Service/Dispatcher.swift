@@ -5,12 +5,16 @@ struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
     private let turns: BulkTurns
+    /// The turns in which messages of unprivileged clients begin. However many they send, few of them wait for a thread
+    /// of the executor, where the requests of others would wait behind them.
+    private let beginnings: BulkTurns
 
     /// - Parameter turns: those that others share, if others do.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
         self.service = service
         self.limits = limits
         self.turns = turns ?? BulkTurns(limit: limits.bulkRequests)
+        beginnings = BulkTurns(limit: limits.beginningMessages, reserved: 0)
     }
 
     /// The answer to one message.
@@ -22,9 +26,24 @@ struct Dispatcher: Sendable {
         var isRefusal = false
     }
 
-    /// The highest number of bytes of a message that is parsed on the connection's event loop. Parsing a longer message
-    /// there would delay other clients.
+    /// The highest number of bytes of a message of a privileged client that is parsed on the connection's event loop.
+    /// Parsing a longer message there would delay other clients.
     static let shortMessage = 4096
+
+    /// Parses a message that may be parsed on the event loop; nil if it may not.
+    func parseShort(_ text: [UInt8], on connection: RPCConnection) -> RPCMessage? {
+        guard text.count <= Self.shortMessage, service.isPrivileged(connection) else { return nil }
+        return RPCMessage(parsing: text, limits: limits)
+    }
+
+    /// Parses a message, that of an unprivileged client when its turn comes: also if the client has disconnected,
+    /// because notifications are carried out.
+    func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
+        guard !service.isPrivileged(connection) else { return RPCMessage(parsing: text, limits: limits) }
+        await beginnings.enter(for: connection, isPrivileged: false)
+        defer { beginnings.giveBack() }
+        return RPCMessage(parsing: text, limits: limits)
+    }
 
     /// True if the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
     func isBrief(_ message: RPCMessage) -> Bool {

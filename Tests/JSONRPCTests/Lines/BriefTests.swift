@@ -8,7 +8,7 @@ import XferTestSupport
 
 /// Brief calls are answered on the connection's event loop, all others are kept off it.
 @Suite struct BriefTests {
-    private let service = TestService(brief: ["place", "hold"])
+    private let service = TestService(brief: ["place", "hold"], isPrivileged: true)
 
     @Test func aBriefCallStaysOnTheEventLoop() async throws {
         try await withServer(service: service) { fixture in
@@ -21,6 +21,13 @@ import XferTestSupport
         try await withServer { fixture in
             let client = try fixture.connect()
             #expect(try await client.call("place")["result"] == "elsewhere")
+        }
+    }
+
+    /// Whatever unprivileged clients send takes its turn, and none of it the time of the event loop.
+    @Test func aBriefCallOfAnUnprivilegedClientLeavesTheEventLoop() async throws {
+        try await withServer(service: TestService(brief: ["place"])) { fixture in
+            #expect(try await fixture.connect().call("place")["result"] == "elsewhere")
         }
     }
 
