@@ -1,6 +1,6 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import active, adds, downloads, exchanges, fleet, guest, line, page, queue, rates, service, slow
+from . import active, adds, downloads, exchanges, fleet, guest, line, page, queue, rates, service, slow, walk
 
 ALL = {
     "big": downloads.big,
@@ -36,6 +36,7 @@ ALL = {
     "status": service.status,
     "completion": service.completion,
     "guest": guest.guest,
+    "walk": walk.walk,
     "kill": service.kill,
     "killed": active.killed,
 }

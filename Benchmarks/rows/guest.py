@@ -31,6 +31,27 @@ def guest(bench):
     if os.geteuid() != 0:
         raise Failed("a guest is another user: only root can call as one")
     user = pwd.getpwnam(GUEST)
+    with shared_daemon(bench, user) as (daemon, own):
+        outcome.add("memory, before", "xfer", "MB", processes.memory(daemon.pid))
+        _measure(bench, outcome, daemon, "alone")
+        for name, load in _loads(own).items():
+            with calling_as(user, daemon.socket, load) as answers:
+                before = answers.value
+                _measure(bench, outcome, daemon, f"beside {name}")
+                outcome.add(f"memory, {name}", "xfer", "MB", processes.memory(daemon.pid))
+                outcome.add(f"the guest's answers, {name}", "xfer", "", answers.value - before)
+        time.sleep(5)
+        outcome.add("memory, after", "xfer", "MB", processes.memory(daemon.pid))
+    for name in _loads(own):
+        for method in CALLS:
+            outcome.ask(f"{method} p99, beside {name}", at_most=50)
+    outcome.notes.append("The guest's own processor time is not the daemon's, but they share the machine.")
+    return outcome
+
+
+@contextlib.contextmanager
+def shared_daemon(bench, user):
+    """An operator's daemon with a long, paused queue that lets the guest in; gives the ids of some of the guest's tasks."""
     with Daemon(bench, f"access: {{ users: {{ {GUEST}: {{ roots: [/var/tmp], max_tasks: {OWN_TASKS} }} }} }}") as daemon:
         # The guest has to reach the socket.
         for directory in (daemon.place, daemon.place.parent):
@@ -43,21 +64,7 @@ def guest(bench):
         with daemon.client() as client:
             own = [task["id"] for task in client.call(
                 "task.list", filter={"owner": user.pw_uid}, limit=IDS, fields=["id"])["tasks"]]
-        outcome.add("memory, before", "xfer", "MB", processes.memory(daemon.pid))
-        _measure(bench, outcome, daemon, "alone")
-        for name, load in _loads(own).items():
-            with _calling_as(user, daemon.socket, load) as answers:
-                before = answers.value
-                _measure(bench, outcome, daemon, f"beside {name}")
-                outcome.add(f"memory, {name}", "xfer", "MB", processes.memory(daemon.pid))
-                outcome.add(f"the guest's answers, {name}", "xfer", "", answers.value - before)
-        time.sleep(5)
-        outcome.add("memory, after", "xfer", "MB", processes.memory(daemon.pid))
-    for name in _loads(own):
-        for method in CALLS:
-            outcome.ask(f"{method} p99, beside {name}", at_most=50)
-    outcome.notes.append("The guest's own processor time is not the daemon's, but they share the machine.")
-    return outcome
+        yield daemon, own
 
 
 def _loads(own):
@@ -74,25 +81,29 @@ def _loads(own):
 
 
 def _measure(bench, outcome, daemon, when):
-    """Calls one after the other, as an interface would."""
+    for method, times in operator_calls(daemon, 100 * bench.rounds).items():
+        outcome.add(f"{method} p50, {when}", "xfer", "ms", statistics.median(times))
+        outcome.add(f"{method} p99, {when}", "xfer", "ms", statistics.quantiles(times, n=100)[98])
+
+
+def operator_calls(daemon, rounds):
+    """Calls one after the other, as an interface would. Answers the milliseconds of each call, by method."""
     took = {method: [] for method in CALLS}
     params = {
         "daemon.status": lambda _: {}, "task.list": lambda _: {"limit": 10},
         "task.add": lambda number: {"url": HELD.format(number), "kind": "data"},
     }
     with daemon.client() as client:
-        for number in range(100 * bench.rounds):
+        for number in range(rounds):
             for method in CALLS:
                 begin = time.monotonic()
                 client.call(method, **params[method](number))
                 took[method].append(1000 * (time.monotonic() - begin))
-    for method, times in took.items():
-        outcome.add(f"{method} p50, {when}", "xfer", "ms", statistics.median(times))
-        outcome.add(f"{method} p99, {when}", "xfer", "ms", statistics.quantiles(times, n=100)[98])
+    return took
 
 
 @contextlib.contextmanager
-def _calling_as(user, path, load):
+def calling_as(user, path, load):
     """A process of the user that keeps the load up; gives the number of answers so far."""
     context = multiprocessing.get_context("fork")
     answers, is_ready = context.Value("q", 0, lock=False), context.Event()

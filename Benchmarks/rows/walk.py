@@ -1,0 +1,103 @@
+"""What an operator's calls take beside a guest that uses one method at one bound of its schema over 60 connections."""
+
+import json
+import os
+import pathlib
+import pwd
+import statistics
+import time
+
+from harness import processes, rpc
+from harness.measure import Failed, Outcome
+from .guest import GUEST, calling_as, operator_calls, shared_daemon
+
+DOCUMENT = pathlib.Path(__file__).parents[2] / "rpc-schema" / "openrpc.json"
+CONNECTIONS = 60
+# Rounds of three calls beside each load.
+ROUNDS = 40
+# Nothing else can be measured after it.
+LEFT_OUT = {"daemon.shutdown"}
+# A text in a message has to leave room for the rest of it.
+LONGEST_TEXT = 3 << 20
+
+
+def walk(bench):
+    """The operator's p50 and p99 and the daemon's memory, beside each bound of each method."""
+    outcome = Outcome(f"an operator's calls beside each method at its bounds; {bench.many:,} tasks in the queue")
+    if os.geteuid() != 0:
+        raise Failed("a guest is another user: only root can call as one")
+    user = pwd.getpwnam(GUEST)
+    with shared_daemon(bench, user) as (daemon, own):
+        _measure(outcome, daemon, "alone")
+        worst = {}
+        for name, method, params in _bounds(own):
+            line = rpc.request(method, params, 0)
+            with calling_as(user, daemon.socket, (CONNECTIONS, [line], True)) as answers:
+                before = answers.value
+                worst[name] = _measure(outcome, daemon, name)
+                outcome.add(f"the guest's answers, {name}", "xfer", "", answers.value - before)
+        time.sleep(5)
+        outcome.add("memory, after", "xfer", "MB", processes.memory(daemon.pid))
+        slow = sorted(worst, key=worst.get)[-5:]
+        outcome.notes.append("The longest p99: " + ", ".join(f"{name} {worst[name]:.0f} ms" for name in reversed(slow)))
+        for name in slow:
+            outcome.ask(f"p99, {name}", at_most=50)
+    return outcome
+
+
+def _measure(outcome, daemon, name):
+    """The p99 in milliseconds of all calls together."""
+    times = [time for took in operator_calls(daemon, ROUNDS).values() for time in took]
+    p99 = statistics.quantiles(times, n=100)[98]
+    outcome.add(f"p50, {name}", "xfer", "ms", statistics.median(times))
+    outcome.add(f"p99, {name}", "xfer", "ms", p99)
+    outcome.add(f"memory, {name}", "xfer", "MB", processes.memory(daemon.pid))
+    return p99
+
+
+def _bounds(own):
+    """Every parameter with a bound at its bound, in the parameters of the method's first example; and every method
+    with those alone."""
+    document = json.loads(DOCUMENT.read_text())
+    for method in document["methods"]:
+        name = method["name"]
+        if name in LEFT_OUT:
+            continue
+        examples = [{param["name"]: param["value"] for param in one["params"]} for one in method["examples"]]
+        base = examples[0]
+        yield name, name, base
+        for param in method["params"]:
+            schema = param["schema"]
+            shown = next((one[param["name"]] for one in examples if param["name"] in one), None)
+            value = _at_bound(schema, shown, document, own)
+            if value is not None:
+                # Of two parameters that exclude each other the example has one.
+                rest = {} if param["required"] or name == "task.add" else base
+                yield f"{name} {param['name']}", name, {**rest, param["name"]: value}
+
+
+def _at_bound(schema, example, document, own):
+    """The largest value that the schema allows; None where it has no bound."""
+    schema = _resolved(schema, document)
+    if count := schema.get("maxItems"):
+        if schema.get("items", {}).get("$ref", "").endswith("/TaskID"):
+            return [own[index % len(own)] for index in range(count)]
+        if not example:
+            return None
+        element = example[0] if isinstance(example, list) else example
+        return [element] * min(count, LONGEST_TEXT // max(1, len(json.dumps(element)) + 2))
+    if length := schema.get("maxLength"):
+        return "a" * min(length, LONGEST_TEXT)
+    if "maximum" in schema and schema.get("type") in ("integer", "number"):
+        return schema["maximum"]
+    return None
+
+
+def _resolved(schema, document):
+    """The schema with those that it refers to."""
+    merged = dict(schema)
+    for part in [schema] if "$ref" in schema else schema.get("allOf", []):
+        if reference := part.get("$ref"):
+            target = document["components"]["schemas"][reference.rsplit("/", 1)[1]]
+            merged = {**_resolved(target, document), **merged}
+    return merged
