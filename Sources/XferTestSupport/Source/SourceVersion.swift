@@ -56,7 +56,9 @@ public struct SourceVersion: Sendable, Hashable {
         var offset: Int64 = 0
         return try FileTree.forEachChunk(of: path) { chunk in
             defer { offset += Int64(chunk.count) }
-            return offset + Int64(chunk.count) <= length && chunk == bytes(offset..<offset + Int64(chunk.count))
+            guard offset + Int64(chunk.count) <= length else { return false }
+            // This code is not optimised, so == would compare byte by byte through witnesses.
+            return memcmp(chunk, bytes(offset..<offset + Int64(chunk.count)), chunk.count) == 0
         } && offset == length
     }
 
