@@ -19,7 +19,11 @@ async def added(events: xfer.AsyncEvents, count: int) -> List[int]:
     """The ids of the next tasks that are added."""
     ids: List[int] = []
     while len(ids) < count:
-        event = await events.__anext__()
+        try:
+            event = await events.__anext__()
+        except xfer.CallTimeoutError:
+            # After a silence the iteration goes on.
+            continue
         if isinstance(event, TaskAddedEvent):
             ids.append(event.task_id)
     return ids

@@ -18,7 +18,11 @@ def added(events: xfer.Events, count: int) -> List[int]:
     """The ids of the next tasks that are added."""
     ids: List[int] = []
     while len(ids) < count:
-        event = next(events)
+        try:
+            event = next(events)
+        except xfer.CallTimeoutError:
+            # After a silence the iteration goes on.
+            continue
         if isinstance(event, TaskAddedEvent):
             ids.append(event.task_id)
     return ids
