@@ -92,11 +92,11 @@ extension ManagerError {
                 data: ErrorData(reason: "permission_denied", path: path))
         case .keyReused(let existing, let path):
             RPCFailure(
-                .conflict, "\(path) names task \(existing), which was added with another request",
+                .conflict, "\(path) belongs to task \(existing), which was added with another request",
                 data: ErrorData(reason: "key_reused", path: path, taskID: existing))
         case .keyRepeated(let path, let earlier):
             RPCFailure(
-                .conflict, "\(path) is that of \(earlier) in the same call, which has another request",
+                .conflict, "\(path) is also the key of \(earlier) in the same call, which has another request",
                 data: ErrorData(reason: "key_reused", path: path))
         case .notCommitted(let id, let reason, let message):
             RPCFailure(
@@ -128,18 +128,18 @@ extension ManagerError {
                 .notFound, "there is no trust policy \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
         case .policyInUse(let name, let task):
             RPCFailure(
-                .conflict, "trust policy \"\(name)\" is named by unfinished tasks, task \(task) among them",
+                .conflict, "trust policy \"\(name)\" is used by unfinished tasks, such as task \(task)",
                 data: ErrorData(reason: "in_use", path: "name", taskID: task))
         case .policyIsConfigured(let name):
             RPCFailure(
-                .conflict, "trust policy \"\(name)\" is written in the configuration file and changed there",
+                .conflict, "trust policy \"\(name)\" comes from the configuration file: change it there",
                 data: ErrorData(reason: "read_only", path: "name"))
         case .profileNotFound(let name):
             RPCFailure(
                 .notFound, "there is no profile \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
         case .profileIsConfigured(let name):
             RPCFailure(
-                .conflict, "profile \"\(name)\" is written in the configuration file and changed there",
+                .conflict, "profile \"\(name)\" comes from the configuration file: change it there",
                 data: ErrorData(reason: "read_only", path: "name"))
         case .tokenNotFound(let name):
             RPCFailure(

@@ -71,7 +71,7 @@ public final class PostgresConnection: Sendable {
         let refusal: PostgresError? = schedule.withLock { schedule in
             if schedule.isClosed { return PostgresError(.closed, "the connection was closed") }
             guard schedule.jobs.count < settings.maxWaiting else {
-                return PostgresError(.overloaded, "\(settings.maxWaiting) calls wait for the database already")
+                return PostgresError(.overloaded, "\(settings.maxWaiting) calls already wait for the database")
             }
             schedule.jobs.append(job)
             return nil

@@ -37,7 +37,7 @@ public struct ThreadError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public init(code: Int32) { self.code = code }
 
-    public var description: String { "no thread to be had: " + String(cString: strerror(code)) }
+    public var description: String { "no thread could be created: " + String(cString: strerror(code)) }
 }
 
 private final class ThreadWork: Sendable {

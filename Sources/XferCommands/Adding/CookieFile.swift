@@ -64,9 +64,9 @@ struct CookieFile {
         let name = SafeText.sanitised(path == "-" ? "standard input" : path)
         let lines =
             skipped.count == 1
-            ? "line \(first) of \(name) is no cookie"
+            ? "line \(first) of \(name) is not a cookie"
             : "\(skipped.count) lines of \(name) "
-                + "are no cookies, the first is line \(first)"
+                + "are not cookies, the first is line \(first)"
         let rest =
             switch cookies.count {
             case 0: "no cookie is left"

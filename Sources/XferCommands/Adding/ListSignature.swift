@@ -19,7 +19,7 @@ enum ListSignature {
             throw .usage("--keyring: cannot read \(SafeText.sanitised(keyring)): \(reason)")
         }
         guard signature != nil || list.contains("-----BEGIN PGP SIGNED MESSAGE-----") else {
-            throw .usage("--keyring: the list is not signed; a signature beside it is named by --signature")
+            throw .usage("--keyring: the list is not signed; --signature specifies a separate signature")
         }
         let directory = try ScratchDirectory()
         let text = try directory.write(Array(list.utf8), as: "list")

@@ -45,7 +45,7 @@ struct InputList: Hashable {
             throw .usage("-i: \(name) is UTF-16 text; UTF-8 is expected")
         }
         // Its lines are not worth a remark each: an image has thousands.
-        guard !bytes.contains(0) else { throw .usage("-i: \(name) is no text, and so no list of URLs") }
+        guard !bytes.contains(0) else { throw .usage("-i: \(name) is not text, so it is not a list of URLs") }
         let list = InputList(bytes)
         guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) contains no URL") }
         return list

@@ -6,7 +6,7 @@ import XferProtocol
 /// Options for the number of shown entries, for lists that have pages.
 struct PageOptions: ParsableArguments {
     @Option(
-        name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"),
+        name: [.customShort("n"), .long], help: ArgumentHelp("List at most this many.", valueName: "count"),
         transform: Int.integer)
     var limit: Int = 100
 

@@ -27,7 +27,7 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks for this host, with its port unless that is the scheme's; may be repeated.",
+            "Only tasks for this host, with its port unless that is the scheme's default; may be repeated.",
             valueName: "host"),
         completion: .daemon(.hosts))
     var host: [String] = []

@@ -50,7 +50,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Use the daemon at this Unix socket.", valueName: "path"), completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("Use the daemon that listens at this address of the network.", valueName: "url"))
+    @Option(help: ArgumentHelp("Use the daemon that listens at this network address.", valueName: "url"))
     var server: String?
 
     @Option(

@@ -33,7 +33,8 @@ struct Examination: Sendable {
     }
 
     func rights(isOperator: Bool) -> Finding {
-        .well("rights", isOperator ? "you are an operator" : "you may use the daemon; an operator's doctor sees more")
+        .well(
+            "rights", isOperator ? "you are an operator" : "you may use the daemon; some checks are for operators only")
     }
 
     func database(_ status: DaemonStatus.Result) -> Finding {
@@ -98,7 +99,7 @@ struct Examination: Sendable {
         return directories.compactMap { directory in
             guard let room = system.room(directory) else { return nil }
             let beside = max(0, room.free - reserve)
-            let message = "\(directory) has \(ByteText.size(beside)) beside download.reserve"
+            let message = "\(directory) has \(ByteText.size(beside)) free beyond download.reserve"
             if beside == 0 {
                 return .problem("space", message, "delete files, or lower download.reserve")
             }
@@ -125,7 +126,8 @@ struct Examination: Sendable {
         }
         guard system.isClockSynchronised != false else {
             return .warning(
-                "clock", "no time service keeps it", "timedatectl set-ntp true; waits and deletions follow the clock")
+                "clock", "no time service synchronises it",
+                "timedatectl set-ntp true; waits and deletions follow the clock")
         }
         return .well("clock", "it is plausible")
     }

@@ -51,7 +51,7 @@ struct EndStream {
     ) throws(CommandFailure) {
         let found = try daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {
-            Output.error.line("xferctl: the daemon came back with another database; going on with what happens there")
+            Output.error.line("xferctl: the daemon has another database now; continuing with its events")
             cursor.restart()
         }
         storeID = found

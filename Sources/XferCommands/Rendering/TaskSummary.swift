@@ -49,7 +49,7 @@ struct TaskSummary: Hashable, Sendable {
         /// The host with the port, in the form of messages.
         var host: String?
         var cause: FailureCause?
-        /// The proxy that failed, refused, or may have given the answer. Not sanitised.
+        /// The proxy that failed, refused, or may have sent the answer. Not sanitised.
         var proxy: String?
     }
 

@@ -13,7 +13,7 @@ struct DaemonStarter {
     /// Daemons refuse it (user_namespaces(7)), so that it could not even stop its own.
     private static let overflowUser: uid_t = 65534
     private static let remedy =
-        "name directories that you may write: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
+        "specify directories that you can write to: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
 
     /// True if the failure to connect means that no daemon of the user's runs, and another one would serve.
     ///

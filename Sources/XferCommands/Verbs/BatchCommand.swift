@@ -59,7 +59,7 @@ struct BatchCommand: ParsableCommand {
         var wait = false
 
         @Option(
-            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
+            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
 
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -208,7 +208,7 @@ struct BatchCommand: ParsableCommand {
         var wait = false
 
         @Option(
-            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
+            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
 
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -295,7 +295,7 @@ struct BatchText: Sendable {
     ///
     /// - Parameter refused: the number of lines of the list that became no task.
     static func added(_ result: BatchAdd.Result, refused: Int) -> String {
-        let exists = result.existing == true ? " (it was there already)" : ""
+        let exists = result.existing == true ? " (it existed already)" : ""
         let others = refused == 0 ? "" : ", \(refused) refused"
         return "batch \(result.batch.id): \(result.batch.total) tasks\(others)\(exists)"
     }

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl result`: a server's answer, with `task.result`.
 struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
-        commandName: "result", abstract: "Give the response a data or upload task kept.",
+        commandName: "result", abstract: "Print the stored response of a data or upload task.",
         discussion: """
             Writes the body as it was received to standard output, or to the file given with -o. Bytes that are not \
             text are not written to a terminal. With --object it writes the result of --parse instead, as JSON.

@@ -44,7 +44,7 @@ enum SelectionText {
     ) -> [String] {
         switch result {
         case .operation(let begun):
-            return ["operation \(begun.operation) goes on in the daemon"]
+            return ["operation \(begun.operation) continues in the daemon"]
         case .filter(let counted) where counted.refusedCount != nil:
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
             return ["\(counted.changedCount) \(participle)\(others)"]

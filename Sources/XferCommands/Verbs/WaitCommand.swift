@@ -17,7 +17,8 @@ struct WaitCommand: TaskVerb {
     @OptionGroup var selection: SelectionOptions
 
     @Option(
-        help: ArgumentHelp("Wait at most so long, such as 90s or 2h.", valueName: "time"), transform: TimeSpan.argument)
+        help: ArgumentHelp("Wait at most this long, such as 90s or 2h.", valueName: "time"),
+        transform: TimeSpan.argument)
     var timeout: TimeSpan?
 
     @Flag(help: "Notify at the end: on the desktop, and by the terminal's bell.")

@@ -46,7 +46,7 @@ struct ListSummary: Hashable, Sendable {
         if downloaded > 0 {
             parts.append("\(downloaded) downloaded (\(ByteText.size(bytes)) in \(DurationText.short(seconds)))")
         }
-        if existing > 0 { parts.append("\(existing) \(existing == 1 ? "was" : "were") there already") }
+        if existing > 0 { parts.append("\(existing) existed already") }
         if failed > 0 {
             let causes = failures.sorted { $0.count > $1.count }.prefix(3)
                 .map { "\($0.count) \(SafeText.sanitised($0.cause))" }

@@ -113,7 +113,7 @@ struct OperationWaiter {
     private var interrupted: CommandFailure {
         CommandFailure(
             .interrupted,
-            "interrupted; the operation goes on in the daemon. Look with `xferctl operation show \(id)`, stop it with "
+            "interrupted; the operation continues in the daemon. Show it with `xferctl operation show \(id)`, stop it with "
                 + "`xferctl operation cancel \(id)`.")
     }
 }

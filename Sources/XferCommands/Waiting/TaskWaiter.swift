@@ -172,7 +172,7 @@ struct TaskWaiter {
         let found = status.storeID
         if let storeID, storeID != found {
             throw CommandFailure(
-                .refused, "the daemon came back with another database, which does not know these tasks")
+                .refused, "the daemon has another database now, which does not contain these tasks")
         }
         storeID = found
     }
@@ -196,7 +196,7 @@ struct TaskWaiter {
     private mutating func recover() throws(CommandFailure) {
         region.clear()
         let patience = DurationText.short(LiveSession.patience.components.seconds)
-        Output.error.line("xferctl: the daemon went away; looking for it for \(patience)")
+        Output.error.line("xferctl: the daemon is gone; reconnecting for \(patience)")
         let end = Readiness.now + LiveSession.patience
         while true {
             if let caught = try session.reconnect(until: end) { return try handle(caught) }
@@ -226,7 +226,7 @@ struct TaskWaiter {
         let name = ids.count == 1 ? "\(ids[0])" : "ID"
         return CommandFailure(
             .interrupted,
-            "interrupted; \(goesOn). Look with \(SuggestedCommand.text("show \(name)")) or \(SuggestedCommand.text("watch")), stop with \(SuggestedCommand.text("cancel \(name)"))."
+            "interrupted; \(goesOn). Show with \(SuggestedCommand.text("show \(name)")) or \(SuggestedCommand.text("watch")), stop with \(SuggestedCommand.text("cancel \(name)"))."
         )
     }
 

@@ -86,7 +86,7 @@ struct ByteReader {
         CommandFailure(
             .refused,
             "the bytes of task \(id) were discarded and are fetched again, or a hook has replaced them; the \(offset) bytes "
-                + "written so far are of the former version")
+                + "written so far are of the earlier version")
     }
 
     /// The task's state if it has ended.
@@ -101,7 +101,7 @@ struct ByteReader {
     private mutating func subscribe() throws(CommandFailure) {
         let found = try session.daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {
-            throw CommandFailure(.refused, "the daemon came back with another database, which does not know the task")
+            throw CommandFailure(.refused, "the daemon has another database now, which does not contain the task")
         }
         storeID = found
         _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: [id]))
@@ -122,7 +122,7 @@ struct ByteReader {
     }
 
     private mutating func reconnect() throws(CommandFailure) {
-        Output.error.line("xferctl: the daemon went away; looking for it")
+        Output.error.line("xferctl: the daemon is gone; reconnecting")
         let end = Readiness.now + LiveSession.patience
         while true {
             if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }

@@ -48,7 +48,7 @@ struct EventCursor {
     static func recover(
         _ session: inout LiveSession, _ resume: (DaemonSession) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        Output.error.line("xferctl: the daemon went away; looking for it")
+        Output.error.line("xferctl: the daemon is gone; reconnecting")
         let end = Readiness.now + LiveSession.patience
         while true {
             if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }

@@ -181,7 +181,7 @@ struct QueueWatcher {
     private mutating func lose() {
         calls = []
         nextSearch = Readiness.now + Self.searchInterval
-        model.notice = "the daemon went away; looking for it"
+        model.notice = "the daemon is gone; reconnecting"
         needsFrame = true
     }
 

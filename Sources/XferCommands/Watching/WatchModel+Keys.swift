@@ -185,7 +185,7 @@ enum WatchHelp {
         ("Home End, g G", "first and last task"),
         ("Space", "pause the selected task, or resume it"),
         ("c", "cancel it, after a question"),
-        ("r", "retry: a failed task, or a waiting one now"),
+        ("r", "retry a failed task, or start a waiting one now"),
         ("t b", "start it first or last among those of its host"),
         ("l", "limit its rate"),
         ("L", "limit the rate of all transfers together"),

@@ -93,7 +93,7 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
         case .deniedHost(let pattern): "\(subject) is denied: it matches \(pattern) of network.deny_hosts"
         case .deniedAddress(let block): "\(subject) is denied: it is in \(block) of network.deny_addresses"
         case .ownListener(let port):
-            "\(subject) is denied: the daemon itself listens there, at port \(port), and tasks must not call it"
+            "\(subject) is denied: tasks must not call the daemon's own listener, which is at port \(port)"
         case .notAllowed: "\(subject) is not among the hosts that network.allow_hosts allows"
         }
     }

@@ -90,7 +90,7 @@ public struct AnnouncedDigestFields: Hashable, Sendable {
         let values = Set(Field.contentMD5.values(in: head))
         guard let text = values.first else { return }
         guard values.count == 1 else {
-            ignored.append("\(Field.contentMD5.rawValue) is given more than once, with different values")
+            ignored.append("\(Field.contentMD5.rawValue) occurs more than once, with different values")
             return
         }
         appendDecoded(text, .md5, from: Field.contentMD5.rawValue)

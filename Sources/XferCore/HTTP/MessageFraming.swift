@@ -27,7 +27,7 @@ extension ResponseHead {
             guard let name = FramingName.named(field.name) else { continue }
             // White space beside the name is forbidden (RFC 9112 §5.1): some parsers read another field, or none.
             guard field.name.utf8.count == name.utf8.count else {
-                return .invalid("sent white space beside the name \(name)")
+                return .invalid("sent white space around the name \(name)")
             }
             let members = Self.members(of: field.value)
             if name == FramingName.length {
@@ -67,7 +67,7 @@ extension ResponseHead {
         let parsed = Set(lengths.map { Decimal64.parse($0) })
         guard parsed.count == 1 else { return .invalid("sent lengths that contradict each other: \(quoted(lengths))") }
         return Decimal64.parse(first).map(MessageFraming.length)
-            ?? .invalid("sent a Content-Length that is none: \(quoted(lengths))")
+            ?? .invalid("sent a Content-Length that is not a number: \(quoted(lengths))")
     }
 
     /// Members of a comma-separated list, empty ones included, without the white space around them.

@@ -64,7 +64,8 @@ public enum ResponseRules {
                 return ProxyChallenge(head.fields).failure(of: proxy, status: 407, host: url.hostKey)
             }
             return TransferError(
-                .authFailed, "\(url.hostKey) answered 407, as only a proxy may", httpStatus: 407, host: url.hostKey)
+                .authFailed, "\(url.hostKey) answered 407, which is only for proxies", httpStatus: 407,
+                host: url.hostKey)
         }
         let isRetriable = isRetriable(status: head.status)
         let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""

@@ -122,7 +122,7 @@ public enum RequestBuilder {
         guard !wanted || profile != nil else {
             throw RequestFault(
                 field: "cookies", reason: "cookies are kept in the jar of a profile",
-                expected: "a profile beside cookies")
+                expected: "a profile with cookies")
         }
         return wanted
     }

@@ -92,7 +92,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .lastModifiedChanged: "the modification date differs"
         case .lengthChanged(let kept, let now): "the length was \(kept) and is \(now)"
         case .codingChanged: "the content coding differs"
-        case .validatorMissing: "the answer does not say which version it is of"
+        case .validatorMissing: "the answer does not identify its version"
         case .noStrongValidator: "the server sent nothing that distinguishes versions"
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"

@@ -314,7 +314,7 @@ extension ResumeRules {
     private static func unprovenEnd(at length: Int64, _ url: HTTPURL) -> TransferError {
         TransferError(
             .httpStatus,
-            "\(url.hostKey) has nothing behind the \(length) bytes that are kept, and no entity tag or checksum shows "
+            "\(url.hostKey) has nothing after the \(length) kept bytes, and no entity tag or checksum shows "
                 + "that they are the whole file",
             isRetriable: false, httpStatus: 416, host: url.hostKey)
     }

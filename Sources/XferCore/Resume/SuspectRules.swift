@@ -50,7 +50,7 @@ public enum SuspectRules {
         return .suspect(
             AnswerDoubt(signature: signature, count: count),
             TransferError(
-                .unexpectedAnswer, "\(host) answered with \(description(of: reason)) in place of the file",
+                .unexpectedAnswer, "\(host) answered with \(description(of: reason)) instead of the file",
                 httpStatus: head.status, host: host))
     }
 
@@ -89,7 +89,7 @@ public enum SuspectRules {
         case .status(let status): "\(status)"
         case .empty: "nothing"
         case .otherKind(let type): String(type.prefix(100))
-        case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) that are kept,"
+        case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) kept ones,"
         case .unmeasured: "a body of unknown length"
         }
     }

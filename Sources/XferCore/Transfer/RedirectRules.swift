@@ -41,12 +41,13 @@ public struct RedirectRules: Hashable, Sendable {
             TransferError(reason, message, httpStatus: status, host: from.hostKey)
         }
         if policy == .deny {
-            throw refusal(.redirectDenied, "\(from.hostKey) redirects (\(status)) to \(to), and redirect is deny")
+            throw refusal(
+                .redirectDenied, "\(from.hostKey) redirects (\(status)) to \(to), and the task's redirect is deny")
         }
         if policy == .sameOrigin, from.origin != to.origin {
             throw refusal(
                 .redirectDenied,
-                "\(from.hostKey) redirects to another origin, \(to.origin), and redirect is same_origin")
+                "\(from.hostKey) redirects to another origin, \(to.origin), and the task's redirect is same_origin")
         }
         if from.scheme == .https, to.scheme == .http, !allowsDowngrade {
             throw refusal(

@@ -162,7 +162,7 @@ public struct ResumableUpload: UploadMachine {
         guard isSupported else { return UploadStep(.answered(mayRetry: mayRepeat)) }
         switch head.status {
         case 200...299:
-            guard let location else { return .fail("the server keeps the upload without its URL (Location)") }
+            guard let location else { return .fail("the server created an upload without its URL (Location)") }
             begin(at: location, head, at: now)
             return queryOffset()
         case 413 where length > 0:
@@ -210,7 +210,7 @@ public struct ResumableUpload: UploadMachine {
             advance(to: offset)
             guard ResumableUploadWire.isComplete(head) == true else { return append(from: offset) }
             guard offset == length else {
-                return .fail("the server calls the upload complete with \(offset) of \(length) bytes")
+                return .fail("the server reports a complete upload with \(offset) of \(length) bytes")
             }
             state = .replaying
             return patch(offset..<offset)
@@ -227,7 +227,7 @@ public struct ResumableUpload: UploadMachine {
         let isSuccess = (200...299).contains(head.status)
         if ResumableUploadWire.isComplete(head) == true {
             guard isLast || !isSuccess else {
-                return .fail("the server calls the upload complete with \(range.upperBound) of \(length) bytes")
+                return .fail("the server reports a complete upload with \(range.upperBound) of \(length) bytes")
             }
             return UploadStep(.answered(mayRetry: false))
         }

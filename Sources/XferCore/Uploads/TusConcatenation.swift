@@ -86,7 +86,7 @@ public struct TusConcatenation: Hashable, Sendable {
         case 413:
             return .fail("the parts together are too large for the server (413)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus requires 201: did it join the parts?")
+            return .fail("the server answered \(head.status) where tus requires 201: it may not have joined the parts")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }

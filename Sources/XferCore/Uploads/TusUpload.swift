@@ -139,7 +139,7 @@ public struct TusUpload: UploadMachine {
             let most = head.value("Tus-Max-Size").map { " (at most \($0.prefix(100)) bytes)" } ?? ""
             return .fail("\(length) bytes are too large for the server\(most)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus requires 201: does it support tus?")
+            return .fail("the server answered \(head.status) where tus requires 201: it may not support tus")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }
@@ -168,7 +168,7 @@ public struct TusUpload: UploadMachine {
             if offset == range.lowerBound {
                 fruitless += 1
                 if fruitless >= UploadJudgement.maxFruitless {
-                    return .fail("the server took none of \(range.count) bytes, \(fruitless) times")
+                    return .fail("the server accepted none of \(range.count) bytes, \(fruitless) times")
                 }
             }
             return continueAt(offset, through: range.upperBound, head, of: data)
@@ -273,7 +273,7 @@ public struct TusUpload: UploadMachine {
     /// The message for an answer of another version of the protocol; nil if the version is correct.
     static func versionFault(in head: ResponseHead) -> String? {
         guard let stated = head.value("Tus-Resumable"), stated != version.value else { return nil }
-        return "the server answers by tus \(stated.prefix(100)), not \(version.value)"
+        return "the server answers with tus \(stated.prefix(100)), not \(version.value)"
     }
 
     private static let contentType = HeaderField(name: "Content-Type", value: "application/offset+octet-stream")

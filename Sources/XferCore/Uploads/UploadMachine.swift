@@ -137,7 +137,7 @@ enum UploadJudgement {
         if offset < acknowledged {
             return "the server says it has \(offset) bytes, after it had acknowledged \(acknowledged)"
         }
-        return offset > end ? "the server says it has \(offset) bytes where at most \(end) can be" : nil
+        return offset > end ? "the server says it has \(offset) bytes where at most \(end) are possible" : nil
     }
 
     /// The next smaller part after one of `count` bytes was too large for the server; nil when smaller makes no sense.

@@ -60,7 +60,7 @@ extension Hop {
         guard case .finish(.failed(var error)) = next, next.isRefusal, !refusalText.isEmpty else { return next }
         if url.scheme == .http, head?.status == 400, TLSPortComplaint.isIn(refusalText) {
             error.cause = .tlsExpected
-            error.message = "\(url.hostKey) expects TLS on this port, and got an http request"
+            error.message = "\(url.hostKey) expects TLS on this port, but received an http request"
         } else if SourceExpiry.isStated(in: refusalText) {
             error.saysExpired = true
         }

@@ -29,7 +29,7 @@ extension Hop {
         guard hasAnswer else { return false }
         link.isRepeated = true
         refusal = TransferError(
-            .connectionLost, "\(url.hostKey) broke off its answer and wants the request over HTTP/1.1",
+            .connectionLost, "\(url.hostKey) aborted its answer and requires HTTP/1.1",
             host: url.hostKey)
         return true
     }

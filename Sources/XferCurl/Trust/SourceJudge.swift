@@ -20,10 +20,10 @@ public enum SourceJudge {
             return "the certificates of \(source.origin.host) are no longer known"
         }
         guard let version = source.tls, version >= policies.minimumTLS else {
-            return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
+            return "\(source.origin.host) was connected with a version below TLS \(policies.minimumTLS.rawValue)"
         }
         if policies.enforcesStapledOCSP, !isStapleChecked {
-            return "\(source.origin.host) got no request for a stapled OCSP response"
+            return "\(source.origin.host) was not asked for a stapled OCSP response"
         }
         let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
         let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))

@@ -56,7 +56,7 @@ public final class StrictTransport: Sendable {
         if mode == .deny {
             throw TransferError(
                 .rejectedByPolicy,
-                "\(url.hostKey) has demanded https (HSTS), and trust.hsts is deny: use an https URL, or forget the host "
+                "\(url.hostKey) has demanded https (HSTS), and trust.hsts is deny: use an https URL, or remove the host "
                     + "with `xferctl hsts clear`",
                 host: url.hostKey)
         }

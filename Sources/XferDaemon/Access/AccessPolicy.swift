@@ -14,7 +14,7 @@ public struct AccessPolicy: Hashable, Sendable {
             switch self {
             case .overflowUser: "uid 65534 represents every unknown user and is never allowed"
             case .notAllowed(let uid):
-                "user \(uid) is not allowed: the daemon's own user and root are, others need access.users or access.groups"
+                "user \(uid) is not allowed: only root, the daemon's own user and those in access.users or access.groups are"
             }
         }
     }

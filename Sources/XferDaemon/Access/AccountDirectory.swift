@@ -118,7 +118,7 @@ extension AccessPolicy {
                     continue
                 }
                 if resolved.updateValue(grant, forKey: id) != nil {
-                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) is named twice, this entry counts")
+                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) occurs twice, this entry applies")
                 }
             }
             return resolved

@@ -36,7 +36,7 @@ package struct GatewayService: Service {
                 logger.notice("listening on the network", metadata: ["address": "\(address)"])
                 guard configuration.tls == nil, !address.isLoopback else { continue }
                 logger.warning(
-                    "listening without TLS: tokens and answers can be read and changed on their way",
+                    "listening without TLS: tokens and answers can be read and changed on the way",
                     metadata: ["address": "\(address)"])
             }
         } catch {

@@ -24,15 +24,15 @@ public enum OneShotCommands {
                 do throws(PolicyTextError) {
                     try PolicyText.check(entry.policy, at: Clocks.wall())
                 } catch {
-                    Daemon.complain("warning: \(error.description); refused unless it is in force already")
+                    Daemon.complain("warning: \(error.description); refused unless it applies already")
                 }
             }
             let file = instance.paths.configurationFile
             let isMissing = try ConfigurationFile.read(instance.paths) == nil
             try StandardOutput.write(
                 isMissing
-                    ? "\(file): there is no such file; the defaults, the environment and the options are right\n"
-                    : "\(file): the configuration is right\n")
+                    ? "\(file): there is no such file; the defaults, the environment and the options are valid\n"
+                    : "\(file): the configuration is valid\n")
         }
     }
 
@@ -58,7 +58,7 @@ public enum OneShotCommands {
         report(fault: .needsAttention) {
             let path = try Instance(options).paths.stateDirectory
             try DatabaseMaintenance.check(stateDirectory: path)
-            try StandardOutput.write("\(path): the database is sound\n")
+            try StandardOutput.write("\(path): the database is intact\n")
         }
     }
 

@@ -43,7 +43,7 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
     ) {
         guard let delay = delay as? Swift.Duration else {
-            preconditionFailure("a clock whose durations are \(C.Duration.self) has to bring its own way of waiting")
+            preconditionFailure("a clock whose durations are \(C.Duration.self) has to supply its own way of waiting")
         }
         (clock is SuspendingClock ? suspending : continuous).add(UnownedJob(job), after: delay)
     }

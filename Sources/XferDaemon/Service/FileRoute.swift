@@ -16,7 +16,7 @@ struct FileRoute: Sendable {
 
     private func respond(_ request: HTTPRequest, _ connection: RPCConnection) async -> HTTPAnswer {
         guard let id = Int64(request.path.dropFirst(Self.prefix.count), radix: 10), id > 0 else {
-            return .text("expected \(Self.prefix)ID, ID being that of a task\n", status: 404)
+            return .text("expected \(Self.prefix)ID with the ID of a task\n", status: 404)
         }
         do {
             let principal = try service.caller(connection).principal
@@ -130,7 +130,7 @@ private struct ByteSource: Sendable {
     }
 
     private struct FileChanged: Error, CustomStringConvertible {
-        var description: String { "the bytes are of another version now" }
+        var description: String { "the bytes have been replaced by another version" }
     }
 
     /// The beginning of the next page; one task at a time reads pages.

@@ -19,12 +19,12 @@ extension Settings {
             .required("address", \.address, "A numeric address and a port.", .length(1...64)),
             .optional("tls", \.tls, "Files of the certificate; without them the listener uses plain HTTP."),
             .defaulted(
-                "hosts", \.hosts, "Names by which clients reach it, beside its addresses and localhost.",
+                "hosts", \.hosts, "Host names that clients use for it, in addition to its addresses and localhost.",
                 .count(0...64)),
             .defaulted(
                 "origins", \.origins, "Origins of web pages that may call, for example https://ui.example.org.",
                 .count(0...64)),
-            .defaulted("insecure", \.insecure, "Allow plain HTTP on another address than loopback."),
+            .defaulted("insecure", \.insecure, "Allow plain HTTP on an address other than loopback."),
         ]
 
         /// The listener; nil if the address is none, which `SettingForm.listeners` refuses.
@@ -53,7 +53,7 @@ extension Settings {
             .required("key", \.key, "PEM file with its private key."),
             .optional(
                 "client_ca", \.clientAuthorities,
-                "PEM file with the authorities of client certificates; with it, clients must show one."),
+                "PEM file with the authorities of client certificates; with it, clients must present one."),
         ]
 
         var files: ListenerConfiguration.TLS {

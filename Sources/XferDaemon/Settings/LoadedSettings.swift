@@ -123,7 +123,7 @@ private struct SettingsReader {
             } else if !InstancePaths.environmentNames.contains(variable) {
                 let near = Suggestion.nearest(to: variable.lowercased(), among: byVariable.keys.map { $0.lowercased() })
                 let hint = near.map { ", did you mean \($0.uppercased())?" } ?? ""
-                warnings.append("the environment variable \(variable) means nothing\(hint)")
+                warnings.append("the environment variable \(variable) is unknown\(hint)")
             }
         }
     }

@@ -77,8 +77,8 @@ struct NamedFiles {
             problems.append(
                 SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
             return
-        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks that go there wait until it exists"
-        case .silent: fault = "does not answer; tasks that go there wait until it does"
+        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks with this directory wait until it exists"
+        case .silent: fault = "does not answer; tasks with this directory wait until it does"
         }
         warnings.append(
             SettingsProblem(origin: origin(key, steps), key: name, message: "the directory \(root) \(fault)"))

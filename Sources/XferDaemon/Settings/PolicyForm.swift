@@ -31,10 +31,10 @@ extension SettingForm where Value == [Settings.Policy] {
         for item in items {
             let policy = try policy(item, context)
             guard !policies.contains(where: { $0.policy.name == policy.policy.name }) else {
-                throw SettingMismatch("there are two policies named \"\(policy.policy.name)\"", at: item)
+                throw SettingMismatch("two policies have the name \"\(policy.policy.name)\"", at: item)
             }
             for pattern in policy.policy.hosts where !patterns.insert(pattern).inserted {
-                throw SettingMismatch("host pattern \(pattern) is named twice", at: item)
+                throw SettingMismatch("host pattern \(pattern) occurs twice", at: item)
             }
             policies.append(policy)
         }

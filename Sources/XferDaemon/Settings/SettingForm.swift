@@ -176,7 +176,7 @@ extension SettingForm where Value == String {
             throw SettingMismatch(expected: "an absolute path or one beginning with ~/", found: node)
         }
         guard !expanded.split(separator: "/").contains("..") else {
-            throw SettingMismatch("a path with \"..\" in it is not taken, found \(node.summary)", at: node)
+            throw SettingMismatch("expected a path without \"..\", found \(node.summary)", at: node)
         }
         return InstancePaths.normalized(expanded)
     } write: {

@@ -205,7 +205,7 @@ public struct Settings: Hashable, Sendable {
         public var users: [String: Grant] = [:]
         /// Groups whose members may call, by name or decimal gid.
         public var groups: [String: Grant] = [:]
-        /// The number of bytes that may be stored for the tasks of one user who is no operator.
+        /// The number of bytes that may be stored for the tasks of one user who is not an operator.
         public var maxStored: Int64 = 256 << 20
 
         /// True if anyone but operators may call.

@@ -63,7 +63,7 @@ public final class CacheDirectory: Sendable {
         // The digest is computed from the copy: the caller verifies the very bytes it hands out.
         let found = try FileDigest.compute(
             descriptor: target, algorithm: .sha256, length: length, isCancelled: isCancelled)
-        guard found.bytes == digest else { throw damage(name, "its digest is another one") }
+        guard found.bytes == digest else { throw damage(name, "its digest differs") }
     }
 
     /// The content, which has to be small, checked as `handOut` does.
@@ -73,7 +73,7 @@ public final class CacheDirectory: Sendable {
         var context = try DigestContext(.sha256)
         bytes.withUnsafeBytes { context.update($0) }
         guard Int64(bytes.count) == length, try context.finish().bytes == digest else {
-            throw damage(name, "its digest is another one")
+            throw damage(name, "its digest differs")
         }
         return bytes
     }

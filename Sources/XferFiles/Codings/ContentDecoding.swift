@@ -233,7 +233,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .unknown(let coding):
             TransferError(
                 .protocolError,
-                "no library here supports the content coding \(coding.rawValue); do not request it from \(host)",
+                "no installed library supports the content coding \(coding.rawValue); do not request it from \(host)",
                 isRetriable: false, host: host)
         case .tooLarge(let limit):
             TransferError(

@@ -41,7 +41,7 @@ extension FleetEventTable {
 
     private static func event(_ row: PostgresRow) throws(PostgresError) -> FleetEvent {
         let name = try row.text(2)
-        guard let kind = FleetEvent.Kind(rawValue: name) else { throw PostgresError(.form, "\(name) is no event") }
+        guard let kind = FleetEvent.Kind(rawValue: name) else { throw PostgresError(.form, "\(name) is not an event") }
         return FleetEvent(
             seq: try row.integer(0), at: Timestamp(microseconds: try row.integer(1)), kind: kind,
             task: try row.optionalInteger(3).map { FleetTaskID($0) }, owner: try row.optional(4),

@@ -29,12 +29,12 @@ struct FleetAdmission: Sendable {
         }
         if let priority = task.priority, priority > caller.maxPriority {
             throw RPCFailure(
-                .permissionDenied, "\(path)priority: at most \(caller.maxPriority) is granted",
+                .permissionDenied, "\(path)priority: the caller may set at most \(caller.maxPriority)",
                 data: ErrorData(reason: "permission_denied", path: path + "priority"))
         }
         if !caller.isOperator, let field = NewTask.wireFields.first(in: task, where: Self.fieldsOfOperators.contains) {
             throw RPCFailure(
-                .permissionDenied, "\(path)\(field.name): only operators may give it",
+                .permissionDenied, "\(path)\(field.name): only operators may set it",
                 data: ErrorData(reason: "permission_denied", path: path + field.name))
         }
         var owner = caller.name
@@ -44,7 +44,7 @@ struct FleetAdmission: Sendable {
         let pinned = Self.sendsFile(task) ? FleetPlace.node(node) : nil
         if let pinned, let place, place != pinned {
             throw Self.refusal(
-                path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
+                path + "place", "the files to send are on node \(node)", expected: pinned.description)
         }
         if case .storage = place { try Self.requireFitForStorage(task, path) }
         if caller.isConfined { try Self.requireConfined(task, at: place, path) }
@@ -99,14 +99,14 @@ struct FleetAdmission: Sendable {
                 data: ErrorData(reason: "scope", path: path + field))
         }
         if let directory = task.dir {
-            guard case .storage = place else { throw denied("dir", "it is a directory of a node") }
+            guard case .storage = place else { throw denied("dir", "it is a directory on a node") }
             let names = directory.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if names.contains(where: HiddenComponents.isHidden) {
                 throw denied("dir", "a component begins with a dot")
             }
         }
         if let output = task.output {
-            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory of a node") }
+            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory on a node") }
             if HiddenComponents.isHidden(output) { throw denied("output", "it begins with a dot") }
         }
         if task.destination.onConflict.applied(to: nil)?.replaces == true {
@@ -152,7 +152,7 @@ struct FleetAdmission: Sendable {
 
     private static let unsupported: [(names: [String], reason: String)] = [
         (["credential", "client_cert", "cookie_list", "proxy"], "a fleet keeps no secrets"),
-        (["cookies", "ca_file", "unix_socket"], "the name may mean another thing on other nodes"),
+        (["cookies", "ca_file", "unix_socket"], "the name may have another meaning on other nodes"),
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
         (["after", "after_batch", "after_group"], "dependencies are not supported in a fleet"),

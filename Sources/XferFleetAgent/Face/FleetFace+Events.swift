@@ -49,7 +49,7 @@ extension FleetFace {
     ) async throws -> EventsSubscribe.Result {
         guard context.connection.canNotify else {
             throw RPCFailure(
-                .invalidRequest, "events.subscribe needs a connection of lines",
+                .invalidRequest, "events.subscribe needs the Unix socket or a WebSocket",
                 data: ErrorData(reason: "no_notifications"))
         }
         let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))

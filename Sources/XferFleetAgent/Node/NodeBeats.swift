@@ -93,7 +93,7 @@ final class NodeBeats: NodePart {
             let name = row.description.name
             guard try await database.takeovers.takeOver(row) else { continue }
             announcer.announce()
-            logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
+            logger.warning("a node is down: other nodes take over its tasks", metadata: ["node": "\(name)"])
             changes.ring()
         }
     }

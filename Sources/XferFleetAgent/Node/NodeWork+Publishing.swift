@@ -25,7 +25,7 @@ extension NodeWork {
             // A hook's work would go on; hooks are not for tasks of a fleet.
             guard let file = record.stagedFile else { continue }
             guard let permit = storages.permit(claimKey, file) else {
-                try await giveBack(id, claimKey, reason: "\(file.path) is on no shared storage of the node")
+                try await giveBack(id, claimKey, reason: "\(file.path) is not on a shared storage of the node")
                 continue
             }
             permits[id] = permit

@@ -172,7 +172,7 @@ final class StorageMounts: Sendable {
             let directory = path(of: permit.directory, on: permit.storage)
         else { throw FileError.missing(path: "storage:\(permit.storage)") }
         guard permit.part.hasPrefix(".xfer-") else {
-            throw FileError.invalidName(permit.part, problem: "it is no part's")
+            throw FileError.invalidName(permit.part, problem: "it is not the name of a partial file")
         }
         return try await Self.answer(from: pool) {
             // Below an empty mount point there is no file either.

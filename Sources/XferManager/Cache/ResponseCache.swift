@@ -219,7 +219,7 @@ final class ResponseCache: Sendable {
     ) -> String? {
         let largest = limits.withLockedValue(\.largestContent)
         guard received.length <= largest else {
-            return "\(received.length) bytes are more than half of what may be kept"
+            return "\(received.length) bytes are more than half of the cache's limit"
         }
         return Storability.refusal(of: request, sent: sent, answeredBy: head)
     }

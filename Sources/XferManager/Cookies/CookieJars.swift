@@ -55,7 +55,7 @@ final class CookieJars: Sendable {
         var lines = engine.cookies(in: profile)
         if lines.count > Self.maxCookies {
             logger.warning(
-                "a profile's cookie jar is full: the cookies that expire first were dropped, those of sessions before",
+                "a profile's cookie jar is full: session cookies, then the cookies that expire first, were deleted",
                 metadata: ["profile": "\(profile)", "dropped": "\(lines.count - Self.maxCookies)"])
             lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             engine.replaceCookies(in: profile, by: lines)

@@ -87,7 +87,7 @@ extension TransferManager {
         }
         try await store.write { try $0.setSetting(TaskStore.restoredSetting, nil) }
         logger.notice(
-            "the database was restored from a backup: requests that may have been sent since and must not be repeated failed",
+            "the database was restored from a backup: requests failed that must not be repeated and may have been sent since then",
             metadata: ["restored_at": "\(time)"])
     }
 }

@@ -89,7 +89,7 @@ extension TransferManager {
             try await scheduler.settleBriefRuns()
             try await staging.settleCommits()
         } catch {
-            logger.report("restoring after a storage failure failed", error, at: .error)
+            logger.report("the state could not be restored after a storage failure", error, at: .error)
         }
         await scheduler.release(.degraded)
         await scheduler.schedule()

@@ -54,11 +54,11 @@ public struct OperationCommands: ManagerPart, Sendable {
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this list",
-                expected: "next_cursor of an answer to the same caller")
+                expected: "the next_cursor of an answer to the same caller")
         }
     }
 
-    /// Stops an operation after the step that is under way. One that has ended stays as it is.
+    /// Stops an operation after the step that is under way. One that has ended is returned unchanged.
     public func cancel(_ id: OperationID, for principal: Principal) async throws -> BulkOperation {
         let operation = try await translatingStoreErrors {
             try await store.write { tx in

@@ -151,7 +151,7 @@ public actor TrustPolicies: ManagerPart {
             }
         } catch {
             logger.error(
-                "the certificate authorities stay as they were", metadata: ["error": "\(error.description)"])
+                "the certificate authorities were not reloaded", metadata: ["error": "\(error.description)"])
             return
         }
         guard found != known else { return }

@@ -18,7 +18,7 @@ public enum ProfileText {
         }
         let url = parsed.url
         if url.target.contains("?") {
-            throw ProfileTextError(field: "base_url", description: "a query in it, which nothing is relative to")
+            throw ProfileTextError(field: "base_url", description: "a query in it, which relative URLs would lose")
         }
         let target = url.target.hasSuffix("/") ? url.target : url.target + "/"
         return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)

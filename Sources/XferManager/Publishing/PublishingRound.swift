@@ -105,7 +105,7 @@ struct PublishingRound: Sendable {
         case (.stopped, _): return .stopped
         case (.uncertain, _): return .uncertain(failure)
         case (.outraced, _):
-            let message = "other files of the same round take every name in \(directory.path)"
+            let message = "no name is free in \(directory.path) beside those of other files"
             return .failed(TransferError(.fileMoveFailed, message))
         case (.failed, _), (.published, nil), (nil, _): return .failed(failure)
         }

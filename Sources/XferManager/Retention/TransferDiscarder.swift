@@ -310,7 +310,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
         guard !strays.isEmpty else { return }
         logger.notice(
-            "files that no transfer names are deleted", metadata: ["directory": "\(path)", "count": "\(strays.count)"])
+            "files that belong to no transfer were deleted",
+            metadata: ["directory": "\(path)", "count": "\(strays.count)"])
         try await services.paths.pool(forPath: path).run {
             let directory = try DirectoryHandle(ofService: path)
             for name in strays { try directory.remove(name) }

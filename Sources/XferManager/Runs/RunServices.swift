@@ -110,7 +110,7 @@ extension RunServices {
             throw TransferError(
                 .insufficientSpace,
                 "\(directory.path) lacks \(shortfall) bytes for \(purpose): it needs \(remaining), \(max(0, free)) are "
-                    + "free, and \(reserve) stay free (download.reserve)")
+                    + "free, and \(reserve) have to stay free (download.reserve)")
         }
     }
 }

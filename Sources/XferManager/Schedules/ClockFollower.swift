@@ -46,7 +46,7 @@ actor ClockFollower: ManagerPart {
                     try services.ages.record(in: tx)
                 }
             } catch {
-                logger.report("waits keep the times of the former clock", error)
+                logger.report("waits could not be moved to the new time", error)
             }
         }
         guard !isShuttingDown else { return }
@@ -78,7 +78,7 @@ actor ClockFollower: ManagerPart {
                 after = last
             }
         } catch {
-            logger.report("computing the start conditions again failed", error)
+            logger.report("the start conditions could not be computed again", error)
         }
         await scheduler.schedule()
     }

@@ -170,7 +170,7 @@ extension RunScheduler {
             }
             logUnreadable(unreadable)
         } catch {
-            logger.report("waking waiting tasks failed", error)
+            logger.report("waiting tasks could not be started", error)
         }
         schedule()
     }

@@ -130,7 +130,7 @@ struct StagedFile: Sendable {
             try await requireSkippable(services)
             return nil
         case .failed(FileError.cancelled):
-            throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
+            throw TransferError(.fileMoveFailed, "its lease has ended: another daemon may have the task")
         case .failed(let error), .uncertain(let error): throw error
         }
     }

@@ -56,7 +56,7 @@ final class SecureHostRecorder: Sendable {
                     }
                 }
             } catch {
-                logger.report("hosts that demand https could not be recorded; the next change repeats it", error)
+                logger.report("hosts that demand https could not be recorded; the next change tries again", error)
                 state.withLockedValue { state in
                     state.pending.merge(pending) { newer, _ in newer }
                     state.writing = nil

@@ -104,7 +104,7 @@ struct KeptBytesMove: Sendable {
             }
         } catch {
             context.services.logger.report(
-                "a copy of kept bytes could not be deleted; the next start does it", error,
+                "a copy of kept bytes could not be deleted; the next start tries again", error,
                 ["directory": "\(directory.path)"])
         }
     }

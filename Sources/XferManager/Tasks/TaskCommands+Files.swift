@@ -181,7 +181,7 @@ extension TaskCommands {
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files replaced it; this one is not the task's", at: directory.path(of: name))
+                        "two files have replaced it; this one is not the task's", at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

@@ -33,7 +33,8 @@ extension TaskCommands {
                 }
                 guard [.queued, .waiting, .paused, .failed].contains(task.state) else {
                     throw ManagerError.invalidState(
-                        id, task.state, reason: "its source can change while it is queued, waiting, paused or failed")
+                        id, task.state,
+                        reason: "its source can be changed only while it is queued, waiting, paused or failed")
                 }
                 var machine = TaskStateMachine(task)
                 machine.respecify {

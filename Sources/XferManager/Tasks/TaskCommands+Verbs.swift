@@ -164,7 +164,8 @@ extension TaskCommands {
                         throw ManagerError.notFound(other)
                     }
                     guard !found.state.isTerminal else {
-                        throw ManagerError.invalidState(other, found.state, reason: "it has ended and has no place")
+                        throw ManagerError.invalidState(
+                            other, found.state, reason: "it has ended and has no place in the queue")
                     }
                 }
                 for id in isReversed ? ids.reversed() : ids {
@@ -182,7 +183,7 @@ extension TaskCommands {
                         throw ManagerError.invalidState(
                             id, task.state,
                             reason:
-                                "task \(other) has another host, group, profile or priority; order is kept within those"
+                                "task \(other) has another host, group, profile or priority; tasks are ordered only within those"
                         )
                     }
                     outcome.changed.append(id)

@@ -213,7 +213,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this filter and order",
-                expected: "next_cursor of an answer to the same filter and order")
+                expected: "the next_cursor of an answer to the same filter and order")
         }
     }
 

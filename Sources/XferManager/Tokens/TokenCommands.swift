@@ -38,7 +38,7 @@ public struct TokenCommands: ManagerPart, Sendable {
         let now = clock()
         if let expiresAt, expiresAt <= now {
             throw ManagerError.invalidField(
-                path: "expires_at", reason: "the time is over already", expected: "a time in the future")
+                path: "expires_at", reason: "the time has already passed", expected: "a time in the future")
         }
         try await check(directory, of: owner, scope)
         let text = TokenText.random()

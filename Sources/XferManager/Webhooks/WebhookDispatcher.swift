@@ -61,7 +61,7 @@ actor WebhookDispatcher: ManagerPart {
                 try await store.write { try $0.capDeliveryWaits(at: now, longest: DeliveryRules.longestWait) }
             }
         } catch {
-            logger.report("deliveries to webhooks keep the times of the former clock", error)
+            logger.report("deliveries to webhooks could not be moved to the new time", error)
         }
         await wake()
     }
@@ -235,7 +235,7 @@ actor WebhookDispatcher: ManagerPart {
             logger.warning("a webhook did not accept a delivery; it is retried for 3 days", metadata: reason)
         case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
         case nil: break
-        case .givenUp: logger.warning("an event was not delivered; its delivery ends", metadata: reason)
+        case .givenUp: logger.warning("an event was not delivered; it is not sent again", metadata: reason)
         }
     }
 

@@ -16,7 +16,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public static let common: [HTTPMethod] = [get, head, post, put, patch, delete]
 
     /// The texts that are methods here, for a sentence that begins with "expected".
-    public static let expected = "a method such as GET, POST or PROPFIND, in its own case; not CONNECT or TRACE"
+    public static let expected = "a method such as GET, POST or PROPFIND, in the right case; not CONNECT or TRACE"
 
     /// The highest number of bytes of a method.
     public static let longest = 64

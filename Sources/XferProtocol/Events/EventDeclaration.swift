@@ -26,7 +26,7 @@ extension EventDeclaration {
     /// The fields of an event that ends a task's run.
     mutating func end(in state: TaskState) {
         required("terminal", true, "True.")
-        required("state", state, "The state it ended in.")
+        required("state", state, "State at the end.")
     }
 }
 
@@ -111,8 +111,8 @@ struct EventsOverflow: EventContent {
 
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
         event.summary(
-            "The client did not read, and events waited too long; this subscription has ended. Continue with "
+            "The client did not read its events in time; this subscription has ended. Continue with "
                 + "events.since.")
-        event.required("last_seq", lastSeq, "The last durable event that was delivered on it.")
+        event.required("last_seq", lastSeq, "The last durable event that the subscription delivered.")
     }
 }

@@ -50,7 +50,7 @@ extension TaskFields {
             task:
                 "True to send and keep the profile's cookies; default: the profile's. False also ignores those that "
                 + "a response sets for the next hop.",
-            record: "True if the profile's cookies are used. False: none but its own.", isNullable: true),
+            record: "True if the profile's cookies are used; false if only its own are.", isNullable: true),
         ChoiceField(
             "cookie_list", \.cookieList,
             task:

@@ -34,7 +34,7 @@ public enum ProfileList: RPCMethod {
         public static let summary = "All profiles."
         public static let wireFields: WireFields<Self> = [
             .required("profiles", \.profiles, "The profiles, by name."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .optional("next_cursor", \.nextCursor, "Cursor of the next page; absent after the last."),
         ]
     }
 }
@@ -115,7 +115,7 @@ public enum ProfileSet: RPCMethod {
 
         public static let summary = "The new profile."
         public static let wireFields: WireFields<Self> = [
-            .required("profile", \.profile, "The whole profile: fields left unset have no default here.")
+            .required("profile", \.profile, "The whole profile: fields left unset are removed.")
         ]
     }
 }

@@ -14,7 +14,7 @@ public enum StrictTransportList: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested in the clear."
+        "The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested without encryption."
     public static let examples = [
         MethodExample(
             "one host", params: [:],
@@ -49,7 +49,7 @@ public enum StrictTransportList: RPCMethod {
                 "The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or "
                     + "nothing is remembered (off)."),
             .required("hosts", \.hosts, "The hosts, by name; 4,096 at most on all pages."),
-            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
+            .optional("next_cursor", \.nextCursor, "Cursor of the next page; absent after the last."),
         ]
     }
 }

@@ -54,7 +54,7 @@ public struct TaskColumns: WireValue, Hashable {
         let names = TaskRecord.wireFields.map { JSONValue.string($0.name) }
         return schemas.reference(to: "TaskColumns") { _ in
             [
-                "description": "Names of a task's fields; id is always given.", "type": "array",
+                "description": "Names of a task's fields; id is always returned.", "type": "array",
                 "items": ["type": "string", "enum": .array(names)],
             ]
         }

@@ -51,7 +51,7 @@ public struct PageText: Sendable {
         guard let open = rest.firstIndex(of: UInt8(ascii: "[")), open + 1 < rest.count,
             rest[open + 1] == UInt8(ascii: "]")
         else {
-            assertionFailure("the first field is no empty list")
+            assertionFailure("the first field is not an empty list")
             return rest
         }
         var answer: [UInt8] = []
@@ -114,10 +114,10 @@ public struct NamedPageParams: PageParams, Hashable {
         self.cursor = cursor
     }
 
-    public static let summary = "The length of a page, and the place to continue."
+    public static let summary = "The length of a page, and the cursor to continue from."
     public static let wireFields: WireFields<Self> = [
         .defaulted("limit", \.limit, "Highest number of elements in one answer.", .range(1...1000)),
-        .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+        .optional("cursor", \.cursor, "next_cursor of the previous page.", .length(1...1024)),
     ]
 }
 

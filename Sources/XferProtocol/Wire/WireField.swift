@@ -163,7 +163,7 @@ public enum FieldAccess: String, Sendable, CaseIterable {
         case .operators: "Operators only."
         case .ownFiles: "For guests: only files beneath their roots that they could use themselves."
         case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
-        case .grantedPriority: "Guests may give at most the priority granted to them."
+        case .grantedPriority: "Guests may set at most the priority granted to them."
         case .ownUID: "For guests: only themselves."
         case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."
         }

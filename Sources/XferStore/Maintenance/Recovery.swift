@@ -85,7 +85,7 @@ enum Recovery {
         try target.inTransaction { db in
             let hasKey = try source?.queue.inDatabase { try copyDigestKey(from: $0, into: db) } ?? false
             if !hasKey, source != nil {
-                found.losses.append("store: the key of digests is unreadable: failed URLs and the cache are left out")
+                found.losses.append("store: the key of digests is unreadable: failed URLs and the cache are lost")
             }
             for table in tables + (hasKey ? keyedTables : []) {
                 try source?.queue.inDatabase { try copy(table, from: $0, into: db, &found) }

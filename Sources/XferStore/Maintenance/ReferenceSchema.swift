@@ -73,7 +73,7 @@ struct ReferenceSchema {
 
     private static func losses(_ places: [(object: Object, found: Object?)]) -> [String] {
         places.filter { $0.found?.definition != $0.object.definition }.map { place in
-            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema as this program makes it"
+            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema that this program creates"
         }
     }
 

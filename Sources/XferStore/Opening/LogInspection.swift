@@ -43,7 +43,7 @@ struct LogInspection {
             return ("the head of the log \(path)-wal is damaged: none of its commits can be read", nil)
         }
         let lost = inspection.findLostCommits(descriptor).map { frame, commits in
-            "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits behind it cannot be read"
+            "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits after it cannot be read"
         }
         return (lost, inspection.version)
     }

@@ -188,7 +188,7 @@ import XferModel
             ),
             (
                 "download: { dir: ~/../bob }",
-                "/c.yaml:1:18: download.dir: a path with \"..\" in it is not taken, found \"~/../bob\""
+                "/c.yaml:1:18: download.dir: expected a path without \"..\", found \"~/../bob\""
             ),
             (
                 "download:\n  roots:\n    - /srv\n    - srv",

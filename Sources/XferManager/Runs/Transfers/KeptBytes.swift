@@ -207,7 +207,7 @@ final class KeptBytes {
         let id = transfer.id
         if committed > 0 || transfer.resumeData.committedByteCount > 0 {
             services.logger.notice(
-                "received bytes are discarded",
+                "received bytes were discarded",
                 metadata: [
                     "task": "\(context.taskID)", "transfer": "\(id)", "reason": "\(discard.reason)",
                     "bytes": "\(max(committed, transfer.resumeData.committedByteCount))",

@@ -52,7 +52,7 @@ extension SharedTransfer {
 
     /// The reason why kept bytes are dropped when another source sends the whole.
     static var takenOver: Discard {
-        Discard("its source cannot continue, and another one sends the whole", isSourceChange: true)
+        Discard("its source cannot continue them, and another source sends the whole", isSourceChange: true)
     }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
@@ -108,7 +108,7 @@ extension SharedTransfer {
     func setAside(_ connection: Int, _ error: TransferError) {
         let source = sources[connection].source
         let isAside = sources.selector.onFailure(of: source, error)
-        log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
+        log(isAside ? "a source was excluded" : "a source fails for now", source, error.message)
     }
 
     /// Records that a connection's source cannot continue the bytes of others.

@@ -21,7 +21,7 @@ extension UploadRun {
                 case .lacks:
                     pendingEvents.append(
                         .taskWarning(
-                            warning: "the server does not announce that it joins parts (tus: concatenation), so the "
+                            warning: "the server does not announce that it joins parts (tus: concatenation); the "
                                 + "upload is sent as one"))
                     return nil
                 case .failed(let error): return .failed(error)
