@@ -22,7 +22,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     enum Origin {
         /// The process at the other end of a Unix socket.
         case peer(RPCConnection)
-        /// Clients on the network, each request for itself.
+        /// The connections of clients on the network: each request has a client and a connection of its own.
         case gated(GatedRequests)
     }
 

@@ -6,7 +6,7 @@ struct Dispatcher: Sendable {
     let limits: RPCLimits
     private let turns: BulkTurns
 
-    /// - Parameter turns: those that others share, if others do.
+    /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
         self.service = service
         self.limits = limits

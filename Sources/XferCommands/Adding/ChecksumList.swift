@@ -11,7 +11,7 @@ struct ChecksumList: Hashable {
     }
 
     private(set) var entries: [Entry] = []
-    /// Lines that are refused; they stop nothing else.
+    /// Refused lines. The others are used all the same.
     private(set) var refused: [InputList.Remark] = []
     /// The list's file or URL, for messages.
     let title: String

@@ -3,7 +3,7 @@ import XferProtocol
 
 /// Cookies in the Netscape format, as browsers, curl and yt-dlp write them.
 ///
-/// Lines that are no cookies are ignored, as by curl and wget.
+/// Lines that are not cookies are ignored, as in curl and wget.
 struct CookieFile {
     let cookies: [RequestCookie]
     /// Numbers of the lines that are neither cookies nor comments.

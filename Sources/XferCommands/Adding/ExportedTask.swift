@@ -65,7 +65,7 @@ private struct Options {
         carried.insert(field)
     }
 
-    /// Adds an option unless its value is the one that a task has by itself.
+    /// Adds an option unless its value is the default of a task.
     private mutating func add<Value: Equatable>(
         _ option: InputOption, _ patch: Patch<Value>, for field: String, unless usual: Patch<Value> = .unchanged,
         _ text: (Value) -> String?

@@ -2,8 +2,8 @@ import XferProtocol
 
 /// An aria2 option that an entry of an input file may have.
 ///
-/// An option changes the task; or is ignored with a warning, if it changes only the way of the transfer, and not what,
-/// from where and to where; or refuses the entry.
+/// An option changes the task; or it is ignored with a warning, if it changes only how a file is transferred, but
+/// neither the file nor its source or destination; or it refuses the entry.
 enum InputOption: String, CaseIterable {
     case out, dir, checksum, header, referer, split, pause, timeout
     case userAgent = "user-agent"

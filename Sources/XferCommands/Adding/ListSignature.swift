@@ -5,7 +5,7 @@ enum ListSignature {
     /// The signed text.
     ///
     /// - Parameters:
-    ///   - list: the list; clear-signed unless there is a signature beside it.
+    ///   - list: the list; clear-signed unless there is a detached signature.
     ///   - signature: the bytes of a detached signature.
     ///   - keyring: the file with the keys that are trusted.
     static func verified(

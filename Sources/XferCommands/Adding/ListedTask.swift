@@ -193,7 +193,7 @@ struct InputOptionReader {
         }
     }
 
-    /// - Parameter scheme: that of the URLs it is for; nil is any.
+    /// - Parameter scheme: the scheme of the URLs for which the proxy is used; nil is any.
     private mutating func readProxy(
         _ option: InputList.Option, scheme: String?
     ) throws(InputList.Remark) -> String {

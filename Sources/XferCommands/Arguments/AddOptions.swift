@@ -142,7 +142,7 @@ struct RequestOptions: ParsableArguments {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
     }
 
-    /// The header fields that they name.
+    /// The header fields that the options specify.
     func headerFields() throws(CommandFailure) -> [HeaderField] {
         var fields = try headers.fields()
         if let userAgent { fields.append(HeaderField(name: "User-Agent", value: userAgent)) }

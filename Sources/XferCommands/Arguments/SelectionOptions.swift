@@ -91,7 +91,7 @@ struct SelectionOptions: ParsableArguments {
         return TaskSelection(ids: try namedIDs(daemon))
     }
 
-    /// The ids that were named, and those of ranges whether or not there are such tasks.
+    /// The ids in the arguments, including all ids of ranges, even if there are no such tasks.
     func namedIDs(_ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] { try Self.named(ids, daemon) }
 
     /// The ids of several arguments.

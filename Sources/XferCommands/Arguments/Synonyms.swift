@@ -121,7 +121,7 @@ enum Synonyms {
 
     /// Returns advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
-    /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
+    /// - Parameter names: the options of the verb; no other option is suggested.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {
         let isAdd = path == ["add"] || path == ["batch", "add"]
         guard let meaning = (isAdd ? addOptions[option] : nil) ?? options[option] else { return nil }

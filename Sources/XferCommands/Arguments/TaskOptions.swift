@@ -68,7 +68,7 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-/// A file of cookies, or a `Cookie` field's value: the one with `=` in it, as with curl.
+/// A file of cookies, or a `Cookie` field's value: a text with `=` is a value, as with curl.
 enum CookieArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "a file, or NAME=VALUE without control characters" }
 

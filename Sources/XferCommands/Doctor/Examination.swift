@@ -7,7 +7,7 @@ import XferSystem
 /// The rules of `xferctl doctor`: each function judges one thing by facts.
 struct Examination: Sendable {
     let system: SystemFacts
-    /// The settings in force by key; empty for callers that are no operators.
+    /// The settings in force by key; empty for callers that are not operators.
     let settings: [String: String]
 
     // MARK: The daemon
@@ -92,7 +92,7 @@ struct Examination: Sendable {
         }
     }
 
-    /// Checks the space of the state directory and the directory for downloads, beside the reserve.
+    /// Checks the space of the state directory and the directory for downloads, without the reserve.
     func space(stateDirectory: String) -> [Finding] {
         let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
         let directories = [stateDirectory] + [text(settings["download.dir"])].compactMap(\.self)

@@ -47,7 +47,7 @@ extension FailureAdvice {
         }
     }
 
-    /// The advice for a failure that is a proxy's, or may be; nil where the reason's own sentence applies.
+    /// The advice for a failure that a proxy caused or may have caused; nil if the reason's own sentence applies.
     static func proxySentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
         guard failure.proxy != nil, let reason = FailureReason(rawValue: failure.reason) else { return nil }
         let retry = SuggestedCommand.text("retry \(id)")
@@ -100,7 +100,7 @@ extension FailureAdvice {
 struct CallerProxies: Sendable {
     private let settings: [ProxySettings]
 
-    /// - Parameter environment: a variable that cannot be understood counts as absent.
+    /// - Parameter environment: a variable that cannot be parsed counts as absent.
     init(_ environment: (String) -> String? = environmentValue) {
         let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
         let pairs = names.compactMap { name in environment(name).map { (name, $0) } }

@@ -1,7 +1,7 @@
 import XferProtocol
 
 extension FileSystemRecord {
-    /// The file system with what distinguishes it from a local one that can do everything.
+    /// The file system, with its differences from a local one without limitations.
     var sentence: String {
         let name = mountPoint.map { "\(type) at \($0)" } ?? type
         let remarks = remarks

@@ -192,7 +192,7 @@ extension TaskSummary {
         return percentDecoded(last)
     }
 
-    /// The decoded text; unchanged if the escapes are no UTF-8.
+    /// The decoded text; unchanged if the escapes are not UTF-8.
     static func percentDecoded(_ text: Substring) -> String {
         guard text.contains("%") else { return String(text) }
         let octets = Array(text.utf8)

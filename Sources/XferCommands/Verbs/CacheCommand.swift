@@ -163,7 +163,7 @@ enum CacheText {
         return lines
     }
 
-    /// - Parameter reason: why nothing was, if nothing was.
+    /// - Parameter reason: the reason why nothing was removed, if nothing was.
     static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
         guard result.removedCount > 0 else { return "nothing removed: \(reason)" }
         return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"

@@ -123,7 +123,7 @@ struct DaemonCommand: ParsableCommand {
             }
         }
 
-        /// The place of the daemon that answers, else of the user's last one unless another daemon is named.
+        /// The place of the daemon that answers, else of the user's last one, unless the options choose another daemon.
         private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
             let instance = try connection.instance()
             do throws(CommandFailure) {

@@ -68,8 +68,8 @@ struct DoctorCommand: ParsableCommand {
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 
-    /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if it
-    ///   is no unit.
+    /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if
+    ///   it is not a unit.
     private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {
         [examination.clock(), examination.names(host: host), examination.authorities()]
             + [examination.proxies(CallerProxies())].compactMap(\.self)

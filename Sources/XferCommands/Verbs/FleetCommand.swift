@@ -156,7 +156,7 @@ struct FleetCommand: ParsableCommand {
 }
 
 extension VerbOptions {
-    /// Connects to the fleet, unless the options name a socket or a server.
+    /// Connects to the fleet, unless the options specify a socket or a server.
     func openFleet() throws(CommandFailure) -> DaemonSession {
         let instance = try connection.instance()
         return try DaemonSession.open(instance == .automatic ? .fleet : instance)

@@ -36,7 +36,7 @@ struct HostsCommand: ParsableCommand {
         }
     }
 
-    /// The host's own limits, else why its window does not grow.
+    /// The host's own limits, else the reason why its window does not grow.
     private static func note(_ host: HostRecord) -> String {
         let limits = [
             host.maxConnections.map { "at most \($0) connections" },

@@ -43,7 +43,7 @@ struct ResultCommand: TaskVerb {
 
     /// Writes the whole response, of which `first` is the beginning.
     ///
-    /// - Parameter output: a file; nil and `-` are standard output, which `-` insists on.
+    /// - Parameter output: a file; nil and `-` are standard output; with `-` also binary data goes to a terminal.
     static func write(
         _ first: TaskResult.Result, of id: TaskID, from daemon: DaemonSession, to output: String? = nil
     ) throws {

@@ -89,7 +89,7 @@ struct ByteReader {
                 + "written so far are of the earlier version")
     }
 
-    /// The task's state if it has ended.
+    /// The task's state if it has ended, else nil.
     private func endState() throws(CommandFailure) -> TaskState? {
         var params = TaskGet.Params(id: id)
         params.fields = TaskColumns(["state"])
@@ -97,7 +97,8 @@ struct ByteReader {
         return state.flatMap { $0.isTerminal ? $0 : nil }
     }
 
-    /// Subscribes to the task's events. Throws if the daemon has a new database, in which the id may name another task.
+    /// Subscribes to the task's events. Throws if the daemon has a new database, in which the id may belong to another
+    /// task.
     private mutating func subscribe() throws(CommandFailure) {
         let found = try session.daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {

@@ -1,7 +1,7 @@
 public import XferModel
 
 /// The rules that decide which responses are cached, and which parts of them (RFC 9111 §3). The cache is private:
-/// `private` and `Authorization` are no obstacles.
+/// `private` and `Authorization` do not prevent caching.
 public enum Storability {
     /// The reason why a complete response is not cached; nil when it may be.
     ///

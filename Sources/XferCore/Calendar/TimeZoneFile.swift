@@ -1,6 +1,6 @@
 /// Reads a file of the time zone database: TZif, versions 1 to 4 (RFC 8536, RFC 9636).
 public enum TimeZoneFile {
-    /// The reason why the bytes are no time zone.
+    /// The reason why the bytes are not a time zone.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
         init(_ description: String) { self.description = description }

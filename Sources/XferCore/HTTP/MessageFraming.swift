@@ -44,8 +44,9 @@ extension ResponseHead {
     }
 
     /// True if the fields state that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still
-    /// send it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3
-    /// the end of the connection ends such a body: if more than the length arrives, the connection is not used again.
+    /// send it, usually together with a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC
+    /// 9112 §6.3 the end of the connection ends such a body: if more than the length arrives, the connection is not
+    /// used again.
     private func isUncoded(_ codings: [Substring]) -> Bool {
         majorVersion < 2 && !codings.isEmpty
             && codings.allSatisfy { String($0).equalsIgnoringASCIICase("identity") }

@@ -24,8 +24,8 @@ public struct RedirectRules: Hashable, Sendable {
     /// The method of the next request. If it is still `method`, the content is sent again, byte for byte; else no
     /// content is sent.
     ///
-    /// 303 refers to the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
-    /// the request.
+    /// 303 refers to another URL for the answer; 301 and 302 turn POST into GET, as all common clients do; 307 and 308
+    /// repeat the request.
     public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
         switch status {
         case 303 where method != .head: .get
@@ -34,7 +34,7 @@ public struct RedirectRules: Hashable, Sendable {
         }
     }
 
-    /// Throws why the hop is refused; the failure is permanent.
+    /// Throws the reason why the hop is refused; the failure is permanent.
     public mutating func onRedirect(status: Int, from: HTTPURL, to: HTTPURL) throws(TransferError) {
         count += 1
         func refusal(_ reason: FailureReason, _ message: String) -> TransferError {

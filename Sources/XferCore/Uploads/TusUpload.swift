@@ -30,7 +30,7 @@ public struct TusUpload: UploadMachine {
     private var largestAppend: Int64?
     /// The client's limit for one request.
     private let chunkSize: Int64?
-    /// True if the next creation contains the first bytes. A server that refuses them once gets none again.
+    /// True if the next creation contains the first bytes. A server that has refused them once does not get them again.
     private var createsWithContent: Bool
     /// True if the server joins it with others, so that it has no metadata of its own.
     private let isPart: Bool
@@ -250,7 +250,7 @@ public struct TusUpload: UploadMachine {
         return UploadStep(.send(UploadRequest(.post, url, headers: headers, content: 0..<first)))
     }
 
-    /// The most bytes of one request, at least 1.
+    /// The highest number of bytes of one request, at least 1.
     private func largestRequest(_ largestAppend: Int64?) -> Int64 {
         max(1, [largestAppend, chunkSize].compactMap(\.self).min() ?? length)
     }

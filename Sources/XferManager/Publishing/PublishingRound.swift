@@ -19,7 +19,7 @@ struct PublishingRound: Sendable {
     /// Commits intents together. For each, in order: false, with nothing written, if another task has the name.
     typealias Commit = @Sendable ([Intended]) async -> [Result<Bool, any Error>]
 
-    /// The end of a file's course.
+    /// The end of a file in the round.
     enum Outcome: Sendable {
         /// The file has the name in this intent.
         case published(PublishIntent)
