@@ -4,12 +4,12 @@ import XferTrust
 
 /// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
 public enum SourceJudge {
-    /// The reason why the policies refuse the server that sent this; nil when they accept it.
+    /// The reason why the policies refuse the server of this evidence; nil if they accept it.
     ///
     /// Reads the authorities, so it blocks for some milliseconds.
     ///
-    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its
-    ///   handshake.
+    /// - Parameter isStapleChecked: true if policies with the same requirement for a stapled OCSP response judged the
+    ///   server in its handshake.
     public static func refusal(
         of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?, isStapleChecked: Bool
     ) -> String? {

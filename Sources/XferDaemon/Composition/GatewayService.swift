@@ -12,7 +12,7 @@ package struct GatewayService: Service {
     private let gateway: Gateway
     private let listeners: [Settings.Listener]
     private let logger: Logger
-    /// Called when the service stops, while calls under way are still answered.
+    /// Called when the service stops, while calls in progress are still answered.
     private let onStopping: @Sendable () -> Void
 
     package init(

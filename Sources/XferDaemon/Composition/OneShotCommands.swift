@@ -37,7 +37,7 @@ public enum OneShotCommands {
     }
 
     /// Prints the facts that `xferctl` needs before it starts a daemon: `client.start`, the state directory and the
-    /// socket, a line each.
+    /// socket, one per line.
     public static func printStart(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)
@@ -78,8 +78,8 @@ public enum OneShotCommands {
         }
     }
 
-    /// Entries of `access` name users or groups who do not exist. A start only warns: a deleted account, or a directory
-    /// service that is down, must not stop the service.
+    /// The error that entries of `access` refer to users or groups that do not exist. A start only warns: a deleted
+    /// account, or a directory service that is down, must not stop the service.
     private struct UnknownUsers: Error, CustomStringConvertible {
         var description: String { "the configuration names users or groups who do not exist" }
     }

@@ -6,8 +6,8 @@ import XferThreads
 
 /// Swift's global executor in this process: a fixed number of threads, and kernel timers.
 ///
-/// Swift's own uses libdispatch, whose thread pool checks every second whether it should grow, for ever after its first
-/// job. An idle service should not wake up.
+/// Swift's own uses libdispatch, whose thread pool checks every second whether it should grow, once it has run its
+/// first job. An idle service should not wake up.
 final class ServicePool: TaskExecutor, SchedulingExecutor {
     private let queue = JobQueue()
     private let continuous: DelayTimer
@@ -27,8 +27,8 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         }
     }
 
-    /// One thread for each processor, at least 4 and at most 16: a thread that the kernel blocks (for a page of a file,
-    /// say) must not block all jobs.
+    /// One thread for each processor, at least 4 and at most 16: a thread that the kernel blocks (for example for a
+    /// page of a file) must not block all jobs.
     static var usualThreads: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 4), 16) }
 
     func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }

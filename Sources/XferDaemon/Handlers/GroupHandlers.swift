@@ -2,7 +2,8 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may name another's.
+/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may specify another
+/// user's.
 struct GroupHandlers: Sendable {
     let groups: GroupCommands
 

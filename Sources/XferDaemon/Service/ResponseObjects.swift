@@ -21,7 +21,7 @@ enum ResponseObjects {
         }
     }
 
-    /// Describes a syntax error without the key at fault, which may be a secret: its position is sufficient.
+    /// Describes a syntax error without the key at fault, which may be a secret; the position is sufficient.
     private static func problem(_ error: JSONSyntaxError) -> String {
         let what =
             switch error.reason {

@@ -14,7 +14,7 @@ public struct SettingKey: Sendable {
     public let expected: String
     /// The members of the mappings that its value is made of.
     public let fields: [(name: String, documentation: String)]
-    /// True if a reload applies a change; otherwise it takes a restart.
+    /// True if a reload applies a change; otherwise a restart is needed.
     public let appliesOnReload: Bool
     let isScalar: Bool
     let assign: @Sendable (ConfigurationNode, SettingContext, inout Settings) throws(SettingMismatch) -> Void
@@ -40,7 +40,7 @@ public struct SettingKey: Sendable {
         copy = { $1[keyPath: property] = $0[keyPath: property] }
     }
 
-    /// The part before the dot; of a section that is one value, all of it.
+    /// The part before the dot; for a section that is a single value, the whole path.
     public var section: String { String(path.prefix { $0 != "." }) }
     /// The part after the dot; empty for a section that is one value.
     public var name: String { String(path.drop { $0 != "." }.dropFirst()) }
@@ -307,7 +307,7 @@ extension SettingKey {
             "Start a daemon of the user in the background when xferctl add finds none running")
     ]
 
-    /// Used by `xfer-fleet` alone.
+    /// The keys that only `xfer-fleet` uses.
     private static let fleet: [SettingKey] = [
         SettingKey(
             "fleet.database", \.fleet.database, .databaseAddress, reload: false,

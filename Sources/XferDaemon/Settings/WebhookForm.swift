@@ -22,7 +22,7 @@ extension SettingForm where Value == [Settings.Webhook] {
             }
         ])
 
-    /// A type, a slash, a subtype and perhaps parameters, without anything that could end the field.
+    /// A type, a slash, a subtype and optional parameters, without characters that could end the field.
     private static func isMediaType(_ text: String) -> Bool {
         let parts = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
@@ -91,8 +91,8 @@ extension WebhookInput {
 }
 
 extension Settings.Webhook {
-    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist owns
-    /// nothing.
+    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist is
+    /// ignored.
     func resolved(by accounts: AccountDirectory = .system) -> WebhookDefinition {
         var definition = definition
         definition.filter.owners = owners.map { names in
