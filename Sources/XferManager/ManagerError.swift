@@ -13,7 +13,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case dependencyNotFound(TaskID, path: String)
     /// The task's state does not allow the call; `reason` explains it.
     case invalidState(TaskID, TaskState, reason: String)
-    /// The task has no response: none yet, none ever, or its retention is over.
+    /// The task has no response: it has not arrived, never will, or its retention has ended.
     case noResult(TaskID, TaskState)
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.

@@ -54,7 +54,7 @@ final class PostgresLink {
         return true
     }
 
-    /// True if notifications have come; they are discarded.
+    /// True if notifications have arrived; they are discarded.
     func takeNotifications() -> Bool {
         var hasAny = false
         while let notification = PQnotifies(handle) {

@@ -62,7 +62,7 @@ private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer
 
 /// The stack that a fatal signal's handler runs on, one per thread (sigaltstack(2)).
 public enum FaultStack {
-    /// Gives the calling thread such a stack if it has none. Call it on threads that libraries started; repeated calls
-    /// are cheap.
+    /// Gives the calling thread an alternate signal stack if it has none. Call it on threads that libraries started;
+    /// repeated calls are cheap.
     public static func prepare() { xfer_crash_prepare_thread() }
 }

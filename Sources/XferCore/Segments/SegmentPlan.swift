@@ -106,7 +106,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: What connections do
 
-    /// The connection begins a request for the whole, which continues the first piece: there is no other.
+    /// Records that the connection begins a request for the whole. It continues the first piece, which is the only one.
     public mutating func begin(_ connection: Connection) {
         guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
         pieces[index].connection = connection

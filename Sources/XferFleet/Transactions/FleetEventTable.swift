@@ -48,7 +48,7 @@ extension FleetEventTable {
             node: try row.optional(5), detail: try row.text(6))
     }
 
-    /// Removes events but the newest `keepEvents`, and ended tasks whose end is longer ago than `history`: a small
+    /// Removes all but the newest `keepEvents` events, and tasks that ended earlier than `history` ago, in a small
     /// step.
     ///
     /// - Returns: true if there is more to remove.

@@ -38,7 +38,7 @@ extension FleetLeaseTable {
     /// Records that the node is about to pass these tasks to its daemon: from here on a request that must not be
     /// repeated may have been made. Needed only for tasks that are not repeatable.
     ///
-    /// - Returns: those whose claim is void: they must not begin.
+    /// - Returns: tasks whose claim is void: they must not begin.
     public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
         -> [FleetTaskID]
     {

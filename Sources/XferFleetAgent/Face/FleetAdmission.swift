@@ -8,7 +8,7 @@ import XferProtocol
 
 /// Judges a new task for the fleet: the fields that the database may store, and that any node could execute.
 struct FleetAdmission: Sendable {
-    /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose
+    /// The longest task that the database keeps, in bytes of JSON. A node passes it to its xferd in a message, whose
     /// limit is 4 MiB by default.
     static let largestTask = 3 << 20
 
@@ -116,7 +116,7 @@ struct FleetAdmission: Sendable {
 
     // MARK: Fields
 
-    /// The fields that an xferd takes from operators alone, by their declarations.
+    /// The fields that an xferd accepts only from operators, by their declarations.
     private static let fieldsOfOperators = Set(NewTask.wireFields.filter { $0.access == .operators }.map(\.name))
 
     private struct Refused {
@@ -165,7 +165,7 @@ struct FleetAdmission: Sendable {
             data: ErrorData(reason: "not_in_fleet", path: path, expected: expected))
     }
 
-    /// The text for the node's `task.add`, without what the database has in columns of its own.
+    /// The text for the node's `task.add`, without the fields that the database has in columns of their own.
     private static func specification(_ task: NewTask) -> String {
         guard var fields = task.wire.objectValue else { return "{}" }
         for name in ["owner", "client_key", "priority", "paused", "not_before", "group"] { fields[name] = nil }

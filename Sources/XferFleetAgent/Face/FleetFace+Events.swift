@@ -72,7 +72,7 @@ extension FleetFace {
         return try await feed(filter, types: types, since: params.since).feed
     }
 
-    /// The events after `since`, or from now on, and the newest one there is.
+    /// The events after `since`, or from now on, and the number of the newest one.
     private func feed(
         _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
     ) async throws -> (feed: FleetFeed, newest: Int64) {

@@ -176,8 +176,8 @@ extension FleetFace {
             TaskList.Result(tasks: [], nextCursor: isWhole ? next : String(tasks[text.count - 1].id.rawValue)))
     }
 
-    /// Records of the first of these tasks, as many as one answer takes. Pages of tables have no specifications: those
-    /// whose fields are wanted are read one by one.
+    /// Records of the first of these tasks, as many as fit into one answer. Pages of tables have no specifications, so
+    /// these are read one by one if their fields are requested.
     func records(of tasks: [FleetTask], _ columns: TaskColumns?) async throws -> PageText {
         let wanted = columns ?? .listing
         let hasThem = ["url", "output", "dir", "kind", "meta", "method"].contains { wanted.contains($0) }

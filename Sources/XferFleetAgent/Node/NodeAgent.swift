@@ -39,7 +39,7 @@ actor NodeAgent: NodePart {
         beats = NodeBeats(context)
     }
 
-    /// True if the node keeps no task from others, as long as its daemon is there at all.
+    /// True if the node blocks no task of others, as long as its daemon answers.
     var isFree: Bool { work.isIdle && events.isConnected }
 
     /// Works until the Swift task is cancelled.
@@ -61,7 +61,7 @@ actor NodeAgent: NodePart {
         }
     }
 
-    /// - Parameter isRung: true if there may be something to do besides a beat.
+    /// - Parameter isRung: true if there may be work other than a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {

@@ -30,7 +30,7 @@ final class NodeWork: NodePart {
 
     /// True if the node takes no new tasks.
     var isDraining: Bool { nodeStatus.withLockedValue { $0.isDraining } }
-    /// True if the node holds no task.
+    /// True if the node has no task.
     var isIdle: Bool { claimed.count == 0 && unadded.isEmpty }
     /// True if nothing waits for another attempt.
     var isSettled: Bool { unadded.isEmpty && staged.isEmpty && outbox.isEmpty }

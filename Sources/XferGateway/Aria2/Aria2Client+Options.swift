@@ -140,7 +140,7 @@ extension Aria2Client {
         ]
     }
 
-    /// Counts that cost no list: those of the group, or of all tasks.
+    /// Counts that need no list: those of the group, or of all tasks.
     private func counts() async throws -> StateCounts {
         if facade.showsAll { return try await call(DaemonStatus.self, NoParams()).counts }
         do {

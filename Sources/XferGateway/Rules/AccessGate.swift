@@ -170,7 +170,7 @@ extension HTTPClient {
             remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false, isEncrypted: isEncrypted))
     }
 
-    /// The id in place of a token's for anonymous requests; ids of tokens are greater.
+    /// The id that anonymous requests have instead of a token's; ids of tokens are greater.
     static let anonymousToken: Int64 = 0
 }
 

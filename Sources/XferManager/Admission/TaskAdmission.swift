@@ -38,7 +38,7 @@ struct TaskAdmission: Sendable {
         try await admitEach(tasks, asked: asked, defaults, path: path).map { try $0.get() }
     }
 
-    /// Admits each task by itself: a refused one does not stop the others.
+    /// Admits each task separately: a refused one does not stop the others.
     func admitEach(
         _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
         path: @escaping @Sendable (Int) -> String

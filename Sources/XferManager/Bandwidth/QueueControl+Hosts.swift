@@ -51,7 +51,7 @@ extension QueueControl {
         return parsed.url.hostKey
     }
 
-    /// The hosts that are in use, were lately, or have limits of their own, in the order of their names.
+    /// The hosts that are or were recently in use, or have limits of their own, in the order of their names.
     public func hosts() async -> [HostRecord] {
         let (origins, machine) = await scheduler.origins
         var windows = Dictionary(uniqueKeysWithValues: origins.all.map { ($0.host, Optional($0.window)) })

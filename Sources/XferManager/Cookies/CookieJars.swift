@@ -19,7 +19,8 @@ final class CookieJars: Sendable {
     /// Allows one opening or saving at a time.
     private let gate = AsyncLock()
 
-    /// The highest number of cookies in a jar (RFC 6265 §6.1). Those that expire first are dropped first.
+    /// The highest number of cookies in a jar (RFC 6265 §6.1). If there are more, the ones that expire first are
+    /// removed.
     static let maxCookies = 3000
 
     init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges, logger: Logger) {

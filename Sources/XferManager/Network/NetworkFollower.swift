@@ -59,8 +59,8 @@ public actor NetworkFollower: ManagerPart {
 
     private static let identitySetting = "network.identity"
 
-    /// Clears the list of failed URLs when another network is in use than the list's, which may be an earlier daemon's:
-    /// answers of the former network's portal or filter are no evidence about the URLs.
+    /// Clears the list of failed URLs when the network in use is not the one of the list, which may be from an earlier
+    /// daemon: answers of the previous network's portal or filter say nothing about the URLs.
     ///
     /// One call at a time: the network may change meanwhile, and the last one in use is recorded last.
     func forgetFormerFailures() async {

@@ -4,7 +4,7 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// `operation.*`: verbs over filters that go on in the background, also after a crash.
+/// `operation.*`: verbs over filters that continue in the background, also after a crash.
 public struct OperationCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let runner: OperationRunner

@@ -24,7 +24,7 @@ public enum ProfileText {
         return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)
     }
 
-    /// Checks that the profile is valid by itself.
+    /// Checks that the profile itself is valid.
     public static func check(_ profile: Profile) throws(ProfileTextError) {
         do throws(RequestFault) {
             try ProfileRules.check(profile)

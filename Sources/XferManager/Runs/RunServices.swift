@@ -115,9 +115,9 @@ extension RunServices {
     }
 }
 
-/// Removes files from the spool directory when no row names them any more.
+/// Removes files from the spool directory when no row refers to them any more.
 extension RunServices {
-    /// Deletes files that no row names any more. A file that cannot be deleted is left to a later sweep.
+    /// Deletes files that no row refers to any more. A file that cannot be deleted is left to a later sweep.
     func removeSpoolFiles(_ names: [String]) {
         guard !names.isEmpty else { return }
         let (spool, pool) = (spool, pool)

@@ -90,7 +90,8 @@ actor ClockFollower: ManagerPart {
 
 /// A step of the wall clock.
 enum ClockStep {
-    /// Shorter changes are left to the next one: waits need not be exact to the second.
+    /// The smallest change that is applied. Shorter ones are applied with the next change, since waits need not be
+    /// exact to the second.
     private static let least = Duration.seconds(1)
 
     static func isNoticed(_ step: Duration) -> Bool { step >= least || step <= .zero - least }

@@ -32,7 +32,7 @@ public struct VerbOutcome: Hashable, Sendable {
     public var changed: [TaskID] = []
     /// The tasks that did not change. A wrong state is not an error.
     public var unchanged: [Unchanged] = []
-    /// The tasks that do not exist, are another user's, or are damaged: `task.list` names those.
+    /// The tasks that do not exist, belong to another user, or are damaged; `task.list` lists the damaged ones.
     public var missing: [TaskID] = []
 }
 

@@ -109,6 +109,6 @@ public struct TokenCommands: ManagerPart, Sendable {
     /// Calls `body` with the id of each token that is revoked, after it is revoked.
     public func onRevocation(_ body: @escaping @Sendable (Int64) -> Void) { registry.onRevocation(body) }
 
-    /// The tokens as `load` and the calls since then left them.
+    /// The tokens after `load` and the later calls.
     package var registry: TokenRegistry { context.tokens }
 }

@@ -13,7 +13,7 @@ public struct AddedTask: Hashable, Sendable {
 struct AddRules: Sendable {
     var principal: Principal
     var failedURLs: FailedURLList
-    /// See `ManagerSettings.maxStoredPerUser`.
+    /// The limit in bytes; see `ManagerSettings.maxStoredPerUser`.
     var maxStored: Int64
     var inputs: ConditionInputs
     var now: Timestamp

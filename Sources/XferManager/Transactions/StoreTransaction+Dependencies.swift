@@ -87,7 +87,7 @@ extension StoreTransaction {
             path: field, reason: "tasks would wait for each other: \(named)", expected: "no cycle")
     }
 
-    /// The tasks on the way from `start` back to it along the dependencies; nil if there is no such way.
+    /// The tasks of a cycle of dependencies through `start`; nil if there is no cycle.
     private func circle(through start: TaskID) throws -> [TaskID]? {
         var cameFrom: [TaskID: TaskID] = [:]
         var pending = [start]

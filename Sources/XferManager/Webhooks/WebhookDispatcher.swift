@@ -11,14 +11,14 @@ import XferSystem
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {
     nonisolated let context: ManagerContext
-    /// The attempts under way, by the id of their first delivery.
+    /// The attempts in progress, by the id of their first delivery.
     private var runs: [Int64: WebhookRun] = [:]
     private var slots = DeliverySlots()
     /// Ended attempts whose end is not committed yet, by the id of their first delivery.
     private var unsettled: [Int64: EndedAttempt] = [:]
     /// Deliveries that ended since the current read began, which may still return them.
     private var justEnded: Set<Int64> = []
-    /// The webhook that was served last: the next pass begins behind it.
+    /// The webhook that was served last: the next pass begins after it.
     private var lastServed = ""
     private var isPassing = false
     private var isWanted = false
@@ -71,7 +71,7 @@ actor WebhookDispatcher: ManagerPart {
         for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
     }
 
-    /// Ends with the attempts under way. Shut the engine down before.
+    /// Returns when the attempts in progress have ended. Shut the engine down first.
     func shutdown() async {
         timer.disarm()
         guard !runs.isEmpty else { return }
@@ -95,7 +95,7 @@ actor WebhookDispatcher: ManagerPart {
     private struct Backlog: Sendable {
         let name: String
         let receiver: WebhookReceiverState
-        /// Deliveries by request: of a webhook without batches one each.
+        /// Deliveries grouped by request: one delivery each for a webhook without batches.
         let due: [[WebhookDelivery]]
         let next: Timestamp?
     }

@@ -1,6 +1,6 @@
-/// A request's method: any token (RFC 9110 §9.1) but those that this service cannot send.
+/// A request's method: any token (RFC 9110 §9.1) except those that this service cannot send.
 ///
-/// Methods are case-sensitive. A token that differs from a registered method by case alone is a mistake and refused.
+/// Methods are case-sensitive. A token that differs from a registered method only in case is a mistake and refused.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public let rawValue: String
 

@@ -152,7 +152,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
     }
 }
 
-/// The reason why a text is no host pattern.
+/// The reason why a text is not a host pattern.
 public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Problem: Hashable, Sendable {
         case empty, isURL, wildcard, notASCII, badName, badAddress, unbracketedAddress, badPort

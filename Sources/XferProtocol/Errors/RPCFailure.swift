@@ -5,7 +5,7 @@ public import XferModel
 public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// A number rather than `ErrorCode`: a newer daemon may have others.
     public var code: Int64
-    /// One sentence for people with the field at fault, if there is one; never contains secrets.
+    /// One sentence for people, with the field at fault if there is one; it never contains secrets.
     public var message: String
     public var data: ErrorData?
 
@@ -47,7 +47,7 @@ extension RPCFailure {
 }
 
 extension RPCFailure: WireValue {
-    /// Reads the `error` member of an answer. `data` of another shape is left out.
+    /// Reads the `error` member of an answer. `data` of another form is ignored.
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard let code = value["code"]?.integerValue else { throw .wrongType(expected: "an integer").under("code") }
         guard let message = value["message"]?.stringValue else {

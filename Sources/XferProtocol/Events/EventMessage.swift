@@ -10,7 +10,7 @@ public struct EventMessage: WireValue, Hashable {
     public var taskID: TaskID?
     /// The owner; nil for events about the service.
     public var owner: Owner?
-    /// In a fleet's events: the node that carries the task out, if one does. Its files are there.
+    /// In a fleet's events: the node that carries out the task and has its files; nil if none does.
     public var node: String?
     /// The durable event before this one in the same subscription; 0 before the first.
     public var prevSeq: Int64?

@@ -6,7 +6,7 @@ public import XferModel
 public struct AccessChoices: Hashable, Sendable {
     public var credential = Patch<CredentialRecord>.unchanged
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
-    /// True if the profile's cookies are used; a profile has `CookieKeeping` in its place.
+    /// True if the profile's cookies are used; a profile has `CookieKeeping` instead.
     public var cookies = Patch<Bool>.unchanged
     public var cookieList = Patch<[CookieRecord]>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged

@@ -126,7 +126,7 @@ public enum BatchAdd: RPCMethod {
 }
 
 extension NewTask {
-    /// Checks one field by itself.
+    /// Checks one field independently of the others.
     fileprivate static func check(_ name: String, _ value: JSONValue) throws(WireError) {
         guard let index = wireFields.index(of: name) else {
             throw WireError(.unknownField, at: name, expected: wireFields.suggestion(for: name))
@@ -243,7 +243,7 @@ public enum BatchList: RPCMethod {
         public static var list: WritableKeyPath<Self, [BatchRecord]> { \.batches }
 
         /// - Parameters:
-        ///   - found: the batches behind the cursor, one more than the page has if there is another page.
+        ///   - found: the batches after the cursor; one more than the page has if another page follows.
         ///   - limit: the length of a page.
         public init(_ found: [BatchRecord], limit: Int) {
             batches = Array(found.prefix(limit))

@@ -8,7 +8,7 @@ enum CacheMethods {
     ]
 }
 
-/// `cache.stats`: how much is kept.
+/// `cache.stats`: the size of the cache and its limits.
 public enum CacheStats: RPCMethod {
     public typealias Params = NoParams
 
@@ -41,7 +41,7 @@ public enum CacheStats: RPCMethod {
     }
 }
 
-/// `cache.list`: the responses that are kept.
+/// `cache.list`: the cached responses.
 public enum CacheList: RPCMethod {
     public static let name = "cache.list"
     public static let access = MethodAccess.owners
@@ -87,7 +87,7 @@ public enum CacheList: RPCMethod {
     }
 }
 
-/// `cache.get`: one response that is kept.
+/// `cache.get`: one cached response.
 public enum CacheGet: RPCMethod {
     public static let name = "cache.get"
     public static let access = MethodAccess.owners

@@ -57,7 +57,7 @@ public enum EventsSubscribe: RPCMethod {
 
         public init() {}
 
-        /// `firstSeq` is set if events after `since` are no longer kept. The replay then begins at `firstSeq`.
+        /// `firstSeq` is set if events after `since` are no longer stored. The replay then begins at `firstSeq`.
         public init(subscription: Int64, lastSeq: Int64, firstSeq: Int64? = nil) {
             self.subscription = subscription
             self.lastSeq = lastSeq
@@ -175,7 +175,7 @@ public enum EventsSince: RPCMethod {
         ]
     }
 
-    /// The answer if events after `seq` are no longer kept.
+    /// The answer if events after `seq` are no longer stored.
     public struct Gap: WireRecord, Hashable {
         public var gap = true
         public var firstSeq: Int64 = 0

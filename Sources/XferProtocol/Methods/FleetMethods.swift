@@ -60,13 +60,13 @@ public enum FleetStatus: RPCMethod {
     }
 }
 
-/// The state of a node in the view of another one.
+/// The state of a node as observed by another one.
 public enum FleetNodeState: String, WireEnum {
-    /// It beats.
+    /// The node sends beats.
     case live
-    /// It has not beaten for a while; its tasks are not taken over yet.
+    /// The node has sent no beat for a while; its tasks are not taken over yet.
     case silent
-    /// It is dead: its tasks for any node were queued again, those for it alone wait.
+    /// The node is dead: its tasks for any node were queued again; tasks for this node alone wait.
     case down
 }
 

@@ -168,7 +168,7 @@ public enum TaskList: RPCMethod {
     }
 }
 
-/// `task.wait`: answers when tasks have come to an end.
+/// `task.wait`: answers when tasks have ended.
 public enum TaskWait: RPCMethod {
     public static let name = "task.wait"
     public static let access = MethodAccess.owners

@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// `task.record_digest`: keeps the digest of a published file.
+/// `task.record_digest`: stores the digest of a published file.
 public enum TaskRecordDigest: RPCMethod {
     public static let name = "task.record_digest"
     public static let access = MethodAccess.owners

@@ -84,7 +84,7 @@ public struct StageRecord: WireRecord, Hashable {
 
 extension TrustStage: WireEnum {}
 
-/// The judgement of one policy by itself.
+/// The judgement of one policy, independent of the others.
 public struct PolicyVerdictRecord: WireRecord, Hashable {
     public var name = ""
     public var version: Int64 = 0

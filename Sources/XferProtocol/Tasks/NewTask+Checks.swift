@@ -18,7 +18,7 @@ extension NewTask {
         }
     }
 
-    /// Checks that there is one URL, or several of which only a GET can make use.
+    /// Checks that there is one URL, or several, which only a GET may have.
     private func checkURLs() throws(WireError) {
         guard let urls else {
             guard url != nil else { throw WireError(.missing, at: "url", expected: "url, or urls with mirrors") }

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// A task's fields in a call of `task.add`. Everything but `url`, or `urls` in its place, may be left out.
+/// A task's fields in a call of `task.add`. All fields except `url`, or `urls` instead, are optional.
 public struct NewTask: WireInput, Hashable {
     public var url: String?
     public var urls: [String]?

@@ -76,7 +76,7 @@ public struct TaskChanges: WireInput, Hashable {
         }
     }
 
-    /// The first named field that a running task refuses, nil when there is none.
+    /// The name of the first field that a running task refuses, nil when there is none.
     public var fieldRefusedWhileRunning: String? {
         let names =
             ["dir", "output", "checksum", "headers", "policy", "after"]
@@ -94,7 +94,7 @@ public struct TaskChanges: WireInput, Hashable {
         if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
     }
 
-    /// The first field here that only downloads have; nil if there is none.
+    /// The first of these fields that only downloads have; nil if there is none.
     public var fieldOfDownloads: String? {
         Self.wireFields.first(in: self) { NewTask.fieldsOfDownloads.contains($0) }?.name
     }

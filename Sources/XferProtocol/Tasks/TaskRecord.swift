@@ -327,7 +327,7 @@ public struct WaitRecord: WireRecord, Hashable {
     ]
 }
 
-/// A part of a download that is fetched by itself.
+/// A part of a download that is fetched separately.
 public struct SegmentRecord: WireRecord, Hashable {
     public var start: Int64 = 0
     public var end: Int64?

@@ -1,4 +1,4 @@
-/// A file system as xferd has found it when it used it.
+/// A file system with the properties that xferd has determined by using it.
 public struct FileSystemRecord: WireRecord, Hashable {
     public var type = ""
     public var mountPoint: String?

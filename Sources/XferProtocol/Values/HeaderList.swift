@@ -75,7 +75,7 @@ public struct HeaderList: WireValue, Hashable {
         }
     }
 
-    /// Fields whose names are equal without case are gathered under the first one's name.
+    /// Fields whose names differ only in case are collected under the name of the first one.
     public var wire: JSONValue {
         var groups: [(name: String, values: [JSONValue])] = []
         for field in fields {

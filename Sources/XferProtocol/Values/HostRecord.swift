@@ -40,15 +40,15 @@ public enum HostProtocol: String, Sendable, CaseIterable, WireEnum {
 /// The reason why a host's window does not grow.
 public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case growing
-    /// Fewer transfers are under way than may be.
+    /// Fewer transfers run than are allowed.
     case unneeded
-    /// The window is as large as it may be.
+    /// The window has its largest size.
     case most
     /// The host has refused more.
     case refused
     /// A larger window made nothing faster.
     case noGain = "no_gain"
-    /// Hosts behind its address use the connections that they share with it.
+    /// Other hosts at its address use the connections that they share with it.
     case sharedAddress = "shared_address"
     /// The host does not answer.
     case silent

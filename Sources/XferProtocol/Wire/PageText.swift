@@ -1,6 +1,6 @@
-/// The elements of a page as JSON text, as many as one answer takes.
+/// The elements of a page as JSON text, as many as fit in one answer.
 ///
-/// They are written once, into the answer's own text: a page that is too long is found out while it is made.
+/// They are written once, into the answer's own text: a page that is too long is detected while it is written.
 public struct PageText: Sendable {
     /// The highest number of bytes of a page with more than one element. A message may have four times as many.
     public static let limit = 1 << 20

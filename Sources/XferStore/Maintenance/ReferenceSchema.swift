@@ -77,7 +77,7 @@ struct ReferenceSchema {
         }
     }
 
-    /// Assigns to each object the row that was found for it; nil where there is none.
+    /// Assigns to each object the row that was found for it; nil if there is none.
     ///
     /// An intact object is identified by its whole definition, a damaged one by the columns that are still readable.
     /// The last criterion is the row number, which is the order of the migrations unless VACUUM or 1.0.0-rc.1 made

@@ -88,7 +88,7 @@ enum DatabaseFile {
         return pread(descriptor, &header, header.count, 0) == header.count ? header : nil
     }
 
-    /// True if a write-ahead log was left behind: a clean close removes it.
+    /// True if a write-ahead log exists: a clean close removes it.
     static func hasLog(_ path: String) -> Bool {
         var status = stat()
         return stat(path + "-wal", &status) == 0 && status.st_size > 0

@@ -4,7 +4,7 @@ import XferModel
 
 /// Continues a file that another program has left (`on_conflict: continue`).
 ///
-/// Its bytes are copied into the partial file, so that it stays as it is until the new file is published.
+/// Its bytes are copied into the partial file, so that it stays unchanged until the new file is published.
 extension DownloadRun {
     /// The file whose bytes are continued; nil if the task continues none, has bytes already, or has to fetch the
     /// whole.

@@ -67,7 +67,7 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that no publish is under way.
+    /// Commits that no publish is in progress.
     func forgetIntent() async throws {
         let id = transfer.id
         try await commit(.immediate) { tx, _ in try tx.setPublishIntent(nil, of: id) }

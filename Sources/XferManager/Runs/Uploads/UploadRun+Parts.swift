@@ -62,7 +62,7 @@ extension UploadRun {
         }
     }
 
-    /// Stops the parts that are under way or begin meanwhile. The next run continues them.
+    /// Stops the parts that are in progress or begin meanwhile. The next run continues them.
     private func stopParts() async {
         for attempt in control.endAttempts() { await services.engine.stop(attempt.id) }
     }
