@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The results of a list's tasks in one line: `5 tasks: 2 downloaded (12 MiB in 4s), 2 were there already`.
+/// The results of a list's tasks in one line: `5 tasks: 2 downloaded (12 MiB in 4s), 2 existed already`.
 struct ListSummary: Hashable, Sendable {
     private(set) var downloaded = 0
     private(set) var bytes: Int64 = 0
