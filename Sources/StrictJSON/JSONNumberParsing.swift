@@ -74,7 +74,8 @@ private struct Digits {
         overflowed = overflowed || first || second
     }
 
-    /// The digits as an integer, or nil if they do not fit a signed 64-bit integer, and for `-0`, which is no integer.
+    /// The digits as an integer, or nil if they do not fit a signed 64-bit integer, and for `-0`, which is not an
+    /// integer.
     func integer(isNegative: Bool) -> Int64? {
         if overflowed { return nil }
         if !isNegative { return Int64(exactly: value) }

@@ -65,7 +65,7 @@ extension JSONSyntaxError.Reason: CustomStringConvertible {
         case .unexpectedByte: "unexpected character"
         case .invalidNumber: "invalid number"
         case .invalidString: "invalid string"
-        case .trailingBytes: "something after the value"
+        case .trailingBytes: "unexpected text after the value"
         case .tooDeep(let limit): "nested deeper than \(limit) levels"
         case .duplicateKey(let key): "duplicate key \"\(key)\""
         }

@@ -1,8 +1,8 @@
 extension JSONValue {
     /// Appends the value to `output` as compact UTF-8 JSON without line breaks.
     ///
-    /// Numbers that were parsed are written as they came. JSON has no infinities and no NaN: they become `null`. The
-    /// parser never produces them.
+    /// Numbers that were parsed keep their original notation. JSON has no infinities and no NaN: they become `null`.
+    /// The parser never produces them.
     public func write(to output: inout [UInt8]) {
         switch self {
         case .null: output.append(contentsOf: "null".utf8)

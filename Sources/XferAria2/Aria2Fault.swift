@@ -13,7 +13,7 @@ public struct Aria2Fault: Error, Hashable, Sendable, CustomStringConvertible {
     /// aria2's code for every failure of a method, wrong tokens and unknown methods included.
     public static let general: Int64 = 1
 
-    /// The HTTP status for a single call that failed so; a batch is always answered with 200.
+    /// The HTTP status for a single call that failed with this fault; a batch is always answered with 200.
     public var status: Int {
         switch code {
         case Self.general, -32600: 400

@@ -55,7 +55,7 @@ public enum Aria2Option {
         if let why = refused[name] { return .refused(why) }
         if let (value, why) = restricted[name] { return .only(value, why) }
         if ignored.contains(name) || ignoredPrefixes.contains(where: name.hasPrefix) { return .ignored }
-        return .refused("this is no option of aria2 that xferd knows")
+        return .refused("xferd knows no aria2 option of this name")
     }
 
     /// Options of the whole service that `changeGlobalOption` changes, with the fields of `queue.set_limits`.

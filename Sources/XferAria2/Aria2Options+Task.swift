@@ -124,7 +124,7 @@ extension Aria2Options {
 
     private func credential() throws(Aria2Fault) -> CredentialRecord? {
         guard let user = self[.user], !user.isEmpty else {
-            guard (self[.password] ?? "").isEmpty else { throw .option("http-passwd", "expected http-user beside it") }
+            guard (self[.password] ?? "").isEmpty else { throw .option("http-passwd", "expected http-user as well") }
             return nil
         }
         return CredentialRecord(user: user, password: self[.password] ?? "")

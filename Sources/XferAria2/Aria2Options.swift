@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// The options of one call or command line: those that mean something here, and the names of those that do not.
+/// The options of one call or command line that have a meaning for xferd, and the names of the others.
 public struct Aria2Options: Hashable, Sendable {
     public private(set) var values: [Aria2Option.Mapped: [String]] = [:]
     /// Names of options that are accepted and have no effect.

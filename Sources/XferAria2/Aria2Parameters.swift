@@ -50,7 +50,7 @@ public struct Aria2Parameters: Sendable {
         value(index) == nil ? Aria2Options() : try Aria2Options(try object(index))
     }
 
-    /// The keys of a status that are wanted; none are all.
+    /// The requested keys of a status; an empty set requests all keys.
     public func keys(_ index: Int) throws(Aria2Fault) -> Set<Aria2Status.Key> {
         let names = value(index) == nil ? [] : try strings(index)
         return names.isEmpty ? Set(Aria2Status.Key.allCases) : Set(names.compactMap { Aria2Status.Key(rawValue: $0) })
@@ -68,7 +68,7 @@ public struct Aria2Parameters: Sendable {
         return how
     }
 
-    /// The calls of `system.multicall`; a call that cannot be read is a fault of its own.
+    /// The calls of `system.multicall`; a call that cannot be read has its own fault.
     public func calls(atMost limit: Int) throws(Aria2Fault) -> [Result<
         (method: String, params: [JSONValue]), Aria2Fault
     >] {

@@ -14,7 +14,7 @@ public struct Aria2Status: Sendable {
 
     public var state: Aria2State { Aria2State(task.state?.value) }
 
-    /// The keys there are, in the order in which they are written.
+    /// All keys, in the order in which they are written.
     public enum Key: String, Sendable, CaseIterable {
         case gid, status, totalLength, completedLength, uploadLength, downloadSpeed, uploadSpeed, pieceLength,
             numPieces, connections, numSeeders, errorCode, errorMessage, dir, files

@@ -52,14 +52,14 @@ struct XMLReader {
         let raw = bytes[position..<end]
         position = end
         try close(name)
-        guard let text = String(validating: raw, as: UTF8.self) else { throw XMLRPCFault("the text is no UTF-8") }
+        guard let text = String(validating: raw, as: UTF8.self) else { throw XMLRPCFault("the text is not UTF-8") }
         return text.utf8.contains(UInt8(ascii: "&")) ? try Self.resolved(text) : text
     }
 
     /// Checks that only white space follows.
     mutating func end() throws(XMLRPCFault) {
         skipSpace()
-        guard position == bytes.count else { throw XMLRPCFault("something follows the call") }
+        guard position == bytes.count else { throw XMLRPCFault("unexpected text after the call") }
     }
 
     // MARK: Parts

@@ -116,12 +116,12 @@ extension FileError: CustomStringConvertible {
             "\(path.quoted) has \(found) bytes, expected \(expected)"
         case .poisoned(let path): "an earlier write to \(path.quoted) failed; its bytes have to be fetched again"
         case .closed(let path): "\(path.quoted) was closed"
-        case .publishLost(let path): "\(path.quoted) was being published, and neither it nor its partial file is there"
+        case .publishLost(let path): "\(path.quoted) was being published, and neither it nor its partial file exists"
         case .partChanged(let path, let problem):
             "\(path.quoted) is not the partial file that was written: \(problem); its bytes are fetched again"
         case .destinationChanged(let path, let problem): "\(path.quoted) is not the published file: \(problem)"
         case .notMoved(let path, let code):
-            "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
+            "the complete file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .nameRefused(let path, let code):
             "the file system does not allow the name \(path.quoted): \(Self.text(code)); choose another name"
         case .fileTooLarge(let path, let length, let limit?):

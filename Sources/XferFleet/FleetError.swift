@@ -28,7 +28,7 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .database(let error): "\(error)"
         case .unsuitable(let what, let found, let expected):
-            "the PostgreSQL server cannot keep a fleet: \(what) is \(found), expected \(expected)"
+            "the PostgreSQL server is not suitable for a fleet: \(what) is \(found), expected \(expected)"
         case .newerSchema(let found, let minimum, let known):
             "the fleet's database has schema \(found), which needs a program that knows \(minimum); this one knows "
                 + "\(known): upgrade xfer-fleet on this node"
@@ -44,7 +44,7 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "directory or one name, give one of them its own"
         case .nodeNameTaken(let node):
             "node \(node) belongs to another store whose agent may still run: choose another name, or run "
-                + "`xferctl fleet forget \(node)` if that machine is gone"
+                + "`xferctl fleet forget \(node)` if that machine no longer exists"
         case .noSuchNode(let name): "no node \(name)"
         case .noSuchBatch(let id): "no batch \(id)"
         case .nodeIsUp(let name): "node \(name) is not down: stop its agent and wait until the fleet considers it down"

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A lock for async code. The callers that wait enter in order; those of several users enter in turns of the users, so
-/// that one user's many callers delay another user's by one each.
+/// A lock for async code. The callers that wait enter in order; callers of several users enter in turns, so that one
+/// user's many callers delay each caller of another user by one turn at most.
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// The result of `work`; nil if it takes longer than `limit`. The work continues then, and its result is dropped.
+/// The result of `work`; nil if it takes longer than `limit`. Then the work continues, and its result is discarded.
 ///
 /// It is meant for work that may hang, such as a path on a file system that does not answer: a task group would wait
 /// for it.

@@ -13,7 +13,7 @@ public enum ManagerError: Error, Hashable, Sendable {
     case dependencyNotFound(TaskID, path: String)
     /// The task's state does not allow the call; `reason` explains it.
     case invalidState(TaskID, TaskState, reason: String)
-    /// The task has no response: none yet, none ever, or its retention is over.
+    /// The task has no response: it has not arrived, never will, or its retention has ended.
     case noResult(TaskID, TaskState)
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.
@@ -92,11 +92,11 @@ extension ManagerError {
                 data: ErrorData(reason: "permission_denied", path: path))
         case .keyReused(let existing, let path):
             RPCFailure(
-                .conflict, "\(path) names task \(existing), which was added with another request",
+                .conflict, "\(path) belongs to task \(existing), which was added with another request",
                 data: ErrorData(reason: "key_reused", path: path, taskID: existing))
         case .keyRepeated(let path, let earlier):
             RPCFailure(
-                .conflict, "\(path) is that of \(earlier) in the same call, which has another request",
+                .conflict, "\(path) is also the key of \(earlier) in the same call, which has another request",
                 data: ErrorData(reason: "key_reused", path: path))
         case .notCommitted(let id, let reason, let message):
             RPCFailure(
@@ -128,18 +128,18 @@ extension ManagerError {
                 .notFound, "there is no trust policy \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
         case .policyInUse(let name, let task):
             RPCFailure(
-                .conflict, "trust policy \"\(name)\" is named by unfinished tasks, task \(task) among them",
+                .conflict, "trust policy \"\(name)\" is used by unfinished tasks, such as task \(task)",
                 data: ErrorData(reason: "in_use", path: "name", taskID: task))
         case .policyIsConfigured(let name):
             RPCFailure(
-                .conflict, "trust policy \"\(name)\" is written in the configuration file and changed there",
+                .conflict, "trust policy \"\(name)\" comes from the configuration file: change it there",
                 data: ErrorData(reason: "read_only", path: "name"))
         case .profileNotFound(let name):
             RPCFailure(
                 .notFound, "there is no profile \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
         case .profileIsConfigured(let name):
             RPCFailure(
-                .conflict, "profile \"\(name)\" is written in the configuration file and changed there",
+                .conflict, "profile \"\(name)\" comes from the configuration file: change it there",
                 data: ErrorData(reason: "read_only", path: "name"))
         case .tokenNotFound(let name):
             RPCFailure(

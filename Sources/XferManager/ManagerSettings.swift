@@ -17,7 +17,7 @@ public struct ManagerSettings: Hashable, Sendable {
     /// The directories beneath which the destinations of the service's own user must be: `roots`, or `/` where only the
     /// user's permissions decide.
     public var ownRoots: [String]
-    /// The file that refusals name as the place for more roots; nil if there is none.
+    /// The file that refusals suggest for more roots; nil if there is none.
     public var configurationFile: String?
     /// The directories beneath which other users' destinations must be.
     public var grants = RootGrants()
@@ -88,7 +88,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var retry = RetryPolicy()
     /// The time for which a permanently failed URL is refused without a request, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
-    /// The highest number of bytes that are kept for the tasks of one user who is no operator.
+    /// The highest number of bytes that are kept for the tasks of one user who is not an operator.
     public var maxStoredPerUser: Int64 = 256 << 20
     /// True if tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false

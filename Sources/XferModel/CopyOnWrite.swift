@@ -1,7 +1,7 @@
 /// A value behind a reference: a copy costs one reference instead of one for each of the value's parts, and copies with
 /// one origin compare equal at once.
 ///
-/// For large values that are passed on often and changed rarely: each change copies the whole.
+/// Use it for large values that are passed on often and changed rarely: each change copies the whole.
 public struct CopyOnWrite<Value: Hashable & Sendable>: Hashable, Sendable {
     @usableFromInline
     final class Storage: Sendable {

@@ -3,7 +3,7 @@ public enum XferVersion {
     public static let current = "1.0.0"
 
     /// The text of `--version`: `1.0.0 (COMMIT)`, or `1.0.0~dev+COMMIT` for a commit without a tag, which Debian sorts
-    /// before the release. Only `make` tells a build its commit; any other build is not known to be a release.
+    /// before the release. Only `make` passes the commit to a build; other builds do not count as a release.
     ///
     /// - Parameter commit: the value given to the build: `COMMIT`, `dev+COMMIT`, or nothing.
     public static func text(commit: String) -> String {

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import XferThreads
 
-/// A connection with a thread of its own, on which libpq blocks. Callers wait in their order.
+/// A connection with a thread of its own, on which libpq blocks. Callers are served in order.
 ///
-/// It connects with the first statement, and again after the connection broke. While no connection can be made, calls
-/// fail at once with the last error until the pause before the next attempt is over.
+/// It connects with the first statement, and again after the connection was lost. While no connection can be made,
+/// calls fail at once with the last error until the next attempt.
 public final class PostgresConnection: Sendable {
     private let settings: PostgresSettings
     private let schedule = Locked(Schedule())
@@ -29,7 +29,7 @@ public final class PostgresConnection: Sendable {
 
     deinit { close() }
 
-    /// Ends the connection after the statement under way; the calls that wait fail with `closed`.
+    /// Ends the connection after the present statement; waiting calls fail with `closed`.
     public func close() {
         schedule.withLock { $0.isClosed = true }
         wakeUp.signal()
@@ -71,7 +71,7 @@ public final class PostgresConnection: Sendable {
         let refusal: PostgresError? = schedule.withLock { schedule in
             if schedule.isClosed { return PostgresError(.closed, "the connection was closed") }
             guard schedule.jobs.count < settings.maxWaiting else {
-                return PostgresError(.overloaded, "\(settings.maxWaiting) calls wait for the database already")
+                return PostgresError(.overloaded, "\(settings.maxWaiting) calls already wait for the database")
             }
             schedule.jobs.append(job)
             return nil
@@ -108,14 +108,14 @@ public final class PostgresConnection: Sendable {
     /// Checks if there is work, and calls `ring` if so or if the database cannot be queried.
     ///
     /// After the first check the next one follows a NOTIFY on the channel. It follows after the interval instead if a
-    /// pooler keeps the server from notifying this connection, or if the answer requires it. An answer without work
+    /// pooler prevents the server from notifying this connection, or if the answer requires it. An answer without work
     /// wakes no other thread. Another call replaces the watch.
     public func watch(_ watch: PostgresWatch) {
         schedule.withLock { $0.watch = (watch, .now) }
         wakeUp.signal()
     }
 
-    /// Ends the watch. A look under way may still ring.
+    /// Ends the watch. A check in progress may still call `ring`.
     public func endWatch() { schedule.withLock { $0.watch = nil } }
 
     // MARK: The thread
@@ -151,7 +151,7 @@ private struct Schedule {
     enum Step {
         case run(Job)
         case check(PostgresWatch)
-        /// Sleeps; nil is without end. A watch with notifications has no time for its next check.
+        /// Sleeps; nil is without a limit. A watch with notifications has no time for its next check.
         case sleep(until: SuspendingClock.Instant?, isWatching: Bool, isNotified: Bool)
         case end
     }
@@ -175,7 +175,7 @@ private struct Schedule {
             isNotified: watch.map { $0.due == nil } ?? false)
     }
 
-    /// Records a look of the watch. A watch that was replaced meanwhile keeps its first look.
+    /// Records a check of the watch. A watch that was replaced meanwhile is not affected.
     mutating func looked(_ looked: PostgresWatch, _ check: PostgresWatch.Check, at now: SuspendingClock.Instant) {
         guard let current = watch?.watch, current === looked else { return }
         watch?.due = check == .waiting ? nil : now.advanced(by: looked.interval)
@@ -187,7 +187,7 @@ private struct Schedule {
 /// Wakes a connection's thread: an eventfd(2).
 private final class WakeUp: Sendable {
     private let descriptor: Int32
-    /// The time until which the thread sleeps; nil while it does not, or without end.
+    /// The time until which the thread sleeps; nil while it is awake, or sleeps without a limit.
     private let sleepsUntil = Locked<SuspendingClock.Instant?>(nil)
 
     init() throws(PostgresError) {
@@ -204,7 +204,7 @@ private final class WakeUp: Sendable {
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Wakes the thread unless it wakes up before that time by itself.
+    /// Wakes the thread unless it wakes up before that time anyway.
     func signal(ifLaterThan due: SuspendingClock.Instant) {
         if sleepsUntil.withLock({ $0.map { $0 > due } ?? true }) { signal() }
     }

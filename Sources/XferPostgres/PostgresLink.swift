@@ -54,7 +54,7 @@ final class PostgresLink {
         return true
     }
 
-    /// True if notifications have come; they are discarded.
+    /// True if notifications have arrived; they are discarded.
     func takeNotifications() -> Bool {
         var hasAny = false
         while let notification = PQnotifies(handle) {
@@ -71,7 +71,7 @@ final class PostgresLink {
         throws(PostgresError) -> PostgresResult
     {
         guard parameters.allSatisfy({ $0?.utf8.contains(0) != true }), !sql.utf8.contains(0) else {
-            throw PostgresError(.form, "a text has a NUL byte, which PostgreSQL cannot keep")
+            throw PostgresError(.form, "a text has a NUL byte, which PostgreSQL cannot store")
         }
         let values = CStrings(parameters)
         guard
@@ -128,7 +128,7 @@ final class PostgresLink {
     private func failure(_ kind: PostgresError.Kind, isOutcomeUnknown: Bool) -> PostgresError {
         let message = String(cString: PQerrorMessage(handle)).trimmed
         return PostgresError(
-            kind, message.isEmpty ? "the connection broke" : message, isOutcomeUnknown: isOutcomeUnknown)
+            kind, message.isEmpty ? "the connection was lost" : message, isOutcomeUnknown: isOutcomeUnknown)
     }
 
     private static func read(_ result: OpaquePointer, isConnected: Bool) -> Result<PostgresResult, PostgresError> {

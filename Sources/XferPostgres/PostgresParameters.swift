@@ -13,7 +13,7 @@ struct PostgresParameters {
         var values = try Self.parsed(settings.connection)
         guard values["password"] == nil else {
             throw PostgresError(
-                .settings, "the connection string has a password: put it into a file of its own and name that file")
+                .settings, "the connection string has a password: put it into a file of its own, and set that file")
         }
         if let file = settings.passwordFile { values["password"] = try Self.password(in: file) }
         // A cancelled statement, or a time zone, of another program's settings must not reach this one.
@@ -83,7 +83,7 @@ struct PostgresParameters {
         guard text.count <= passwordLimit else { throw refusal("is longer than \(passwordLimit) bytes") }
         guard !text.contains(0), !text.contains(UInt8(ascii: "\n")),
             let password = String(validating: text, as: UTF8.self)
-        else { throw refusal("has more than one line, or no UTF-8") }
+        else { throw refusal("has more than one line, or is not UTF-8") }
         return password
     }
 

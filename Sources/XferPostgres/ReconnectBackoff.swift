@@ -3,7 +3,7 @@ struct ReconnectBackoff {
     private var failure: (error: PostgresError, until: ContinuousClock.Instant)?
     private var pause: Duration = .milliseconds(100)
 
-    /// The last error while the pause after it lasts.
+    /// The last error, during the pause after it; nil afterwards.
     func pending(at now: ContinuousClock.Instant) -> PostgresError? {
         guard let failure, now < failure.until else { return nil }
         return failure.error

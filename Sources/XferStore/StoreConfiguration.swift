@@ -56,13 +56,13 @@ public struct StoreTexts: Sendable {
 
 /// The urgency of a write's commit.
 public enum Urgency: Sendable {
-    /// With the next commit, which starts at once when none is under way.
+    /// The write is part of the next commit, which starts at once if none is in progress.
     case immediate
     /// May wait `gatheringTime` for others: checkpoints and completions.
     case gathered
     /// Commits in a transaction of its own, in turns with other changes.
     case bulky
 
-    /// The urgency for a write that changes so many rows.
+    /// The urgency for a write that changes this many rows.
     public static func rows(_ count: Int) -> Urgency { count > 50 ? .bulky : .immediate }
 }

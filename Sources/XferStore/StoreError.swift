@@ -2,9 +2,9 @@ public import XferModel
 
 /// Errors of the database.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Written by a newer program: schema versions found and known. The file is untouched.
+    /// Written by a newer program: schema versions found and known. The file is unchanged.
     case newerDatabase(path: String, found: Int, known: Int)
-    /// Written before the first release: schema versions found and oldest that is read.
+    /// Written before the first release: schema versions found and the oldest that can be read.
     case olderDatabase(path: String, found: Int, oldest: Int)
     /// An SQLite database of another program, or no database at all. The file is untouched.
     case foreignFile(path: String)
@@ -16,7 +16,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged([String])
     /// The last commit failed for lack of space or an I/O error; a probe every few seconds ends this state.
     case degraded(reason: String)
-    /// The file is no longer under its name: a write would be lost.
+    /// The file no longer has its name, so that a write would be lost.
     case vanished(path: String)
     /// The store was closed.
     case closed

@@ -18,9 +18,9 @@ public struct ProcessSpawn: Sendable {
     public enum Group: Hashable, Sendable {
         /// The group of this process: signals of the terminal reach both.
         case inherited
-        /// One of its own: Ctrl-C does not reach the child.
+        /// A process group of its own: Ctrl-C does not reach the child.
         case own
-        /// One in a session of its own, without a terminal.
+        /// A process group in a session of its own, without a terminal.
         case ownSession
     }
 
@@ -126,7 +126,7 @@ public enum ProcessExit: Hashable, Sendable {
 
 /// The environment of this process (environ(7)).
 public enum ProcessEnvironment {
-    /// All variables. Of a name that occurs twice the last value counts.
+    /// All variables. If a name occurs twice, the last value is used.
     public static var all: [String: String] {
         var found: [String: String] = [:]
         var entry = environ

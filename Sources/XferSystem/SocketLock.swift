@@ -11,7 +11,7 @@ public struct SocketLock: Sendable {
 
     /// Takes the lock, which lasts until `release` or the end of the process. Returns nil if another process has it.
     ///
-    /// - Throws: `SystemCallError`, if the file cannot be created beside the socket.
+    /// - Throws: `SystemCallError`, if the file cannot be created next to the socket.
     public static func acquire(forSocket socket: String) throws(SystemCallError) -> SocketLock? {
         let path = file(of: socket)
         while true {

@@ -3,7 +3,7 @@ public import Glibc
 /// A failed system call: its name, the object it was called on, and `errno` (errno(3)).
 public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
-    /// The path or descriptor that the call was made on; empty if there is none.
+    /// The path or descriptor of the call; empty if there is none.
     public let subject: String
     public let code: CInt
 

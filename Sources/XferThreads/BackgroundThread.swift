@@ -37,7 +37,7 @@ public struct ThreadError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public init(code: Int32) { self.code = code }
 
-    public var description: String { "no thread to be had: " + String(cString: strerror(code)) }
+    public var description: String { "no thread could be created: " + String(cString: strerror(code)) }
 }
 
 private final class ThreadWork: Sendable {
@@ -62,7 +62,7 @@ private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer
 
 /// The stack that a fatal signal's handler runs on, one per thread (sigaltstack(2)).
 public enum FaultStack {
-    /// Gives the calling thread such a stack if it has none. Call it on threads that libraries started; repeated calls
-    /// are cheap.
+    /// Gives the calling thread an alternate signal stack if it has none. Call it on threads that libraries started;
+    /// repeated calls are cheap.
     public static func prepare() { xfer_crash_prepare_thread() }
 }

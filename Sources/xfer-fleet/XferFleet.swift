@@ -17,13 +17,13 @@ struct XferFleetCommand: ParsableCommand {
         case run, migrate
     }
 
-    @Argument(help: "run serves until it is stopped; migrate makes or renews the fleet's tables, and ends.")
+    @Argument(help: "run serves until it is stopped; migrate creates or updates the fleet's tables, and ends.")
     var action = Action.run
     @Option(help: "Configuration file, the one of xferd.") var config: String?
     @Option(help: "Directory of xferd's database, which the agent itself does not use.") var stateDir: String?
     @Option(name: .customLong("set"), help: "A setting, for example fleet.slots=8.") var settings: [String] = []
     @Flag(help: "Log as text to standard error.") var foregroundLog = false
-    @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
+    @Flag(help: "Print the effective configuration with the origin of each value.") var printConfig = false
     @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
 
     static func main() {

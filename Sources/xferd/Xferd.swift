@@ -17,7 +17,7 @@ struct XferdCommand: ParsableCommand {
     @Option(help: "Unix socket to listen on.") var socket: String?
     @Option(name: .customLong("set"), help: "A setting, for example queue.max_active=3.") var settings: [String] = []
     @Flag(help: "Log as text to standard error.") var foregroundLog = false
-    @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
+    @Flag(help: "Print the effective configuration with the origin of each value.") var printConfig = false
     @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
     @Flag(help: "Print the OpenRPC document.") var printSchema = false
     @Flag(help: .hidden) var printStart = false

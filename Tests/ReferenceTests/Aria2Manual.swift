@@ -57,7 +57,7 @@ enum Aria2Manual {
         case .noProxy: "Hosts that are requested without a proxy, separated by commas."
         case .connectTimeout: "Longest time until a connection is established, in seconds."
         case .timeout: "Longest time without a byte, in seconds, also -t."
-        case .lowestSpeed: "Least bytes per second of a connection; a slower one is closed; 0 is none."
+        case .lowestSpeed: "Lowest receive rate of a connection; a slower one is closed; 0 is no limit."
         case .tries: "Attempts for a download, also -m; default 5."
         case .overwrite: "true: replace a file of that name."
         case .continuing: "true: fetch the rest of a file that another program left, also -c."

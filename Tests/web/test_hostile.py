@@ -217,5 +217,5 @@ def test_a_page_of_an_origin_that_is_listed_may_call_with_a_token(
         found = browser.execute_async_script(ATTEMPTS, page.url, token)
     assert '"task"' in found["with a preflight"]
     assert found["events"] is not None
-    assert "a token is needed" in found["redirect"]
+    assert "a token is required" in found["redirect"]
     assert [task.url for task in client.task.list().tasks] == ["http://127.0.0.1:1/stolen"]

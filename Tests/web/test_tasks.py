@@ -251,7 +251,7 @@ def test_details_show_what_is_known_and_what_happened(page: Page, site: Site, cl
     page.select(task)
     page.press("o")
     page.wait_for_text("details-facts", f"{site.url}/known")
-    for text in ("added", "try 1 began", "the server answered 200", "done: "):
+    for text in ("added", "attempt 1 began", "the server answered 200", "done: "):
         page.wait_for_text("time-line", text)
 
 
@@ -259,7 +259,7 @@ def test_the_time_line_is_live(page: Page, site: Site, client: xfer.Client) -> N
     task = client.add(site.unending(), output="big").id
     page.select(task)
     page.press("o")
-    page.wait_for_text("time-line", "try 1 began")
+    page.wait_for_text("time-line", "attempt 1 began")
     client.task.pause(ids=[task])
     page.wait_for_text("time-line", "paused at")
 

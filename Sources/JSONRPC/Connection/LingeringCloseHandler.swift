@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Closes a connection whose client may still be sending: it shuts the server's side, then reads and drops input until
-/// the client ends or the time is over.
+/// the client ends or the time has passed.
 ///
 /// Closing at once would break a client that writes its whole message before it reads (EPIPE), and hide the answer with
 /// the reason.

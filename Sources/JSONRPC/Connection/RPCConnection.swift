@@ -10,7 +10,7 @@ public final class RPCConnection: Sendable {
     /// The client on the network, or nil for a process that connected to a Unix socket.
     public let remote: RPCRemote?
 
-    /// Takes notifications of a connection that `acting` made; nil on others.
+    /// Receives the notifications of a connection that `acting` made; nil on others.
     private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
     /// The connection on which this one acts: its client reads the answers.
     private let parent: RPCConnection?

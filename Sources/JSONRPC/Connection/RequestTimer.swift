@@ -10,7 +10,7 @@ final class RequestTimer {
 
     init(_ time: Duration) { self.time = TimeAmount(time) }
 
-    /// Starts the timer unless it runs already. `action` is called when the time is over.
+    /// Starts the timer unless it runs already. `action` is called when the time has passed.
     func start(on loop: any EventLoop, _ action: @escaping () -> Void) {
         guard scheduled == nil else { return }
         scheduled = loop.assumeIsolated().scheduleTask(in: time) { [self] in

@@ -58,7 +58,7 @@ extension HTTPHandler {
         gated.gate.handshake(head, on: context.channel).assumeIsolated().whenComplete { [self] result in
             guard case .answering = state else { return }
             guard case .success(let headers) = result else {
-                send(.text("this is no handshake of a WebSocket (RFC 6455)\n", status: 400), to: head, context: context)
+                send(.text("this is not a WebSocket handshake (RFC 6455)\n", status: 400), to: head, context: context)
                 return
             }
             state = .closing

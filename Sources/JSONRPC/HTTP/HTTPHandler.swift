@@ -22,7 +22,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     enum Origin {
         /// The process at the other end of a Unix socket.
         case peer(RPCConnection)
-        /// Clients on the network, each request for itself.
+        /// The connections of clients on the network: each request has a client and a connection of its own.
         case gated(GatedRequests)
     }
 
@@ -101,7 +101,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             let answer: HTTPAnswer =
                 switch error {
                 case .headerOverflow: .text("the request's header is too large\n", status: 431)
-                default: .text("this is no HTTP/1.1 request: \(error)\n", status: 400)
+                default: .text("this is not an HTTP/1.1 request: \(error)\n", status: 400)
                 }
             refuse(head, with: answer, context: context)
         case .answering:
@@ -143,7 +143,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func giveUp(context: ChannelHandlerContext) {
         let seconds = dispatcher.limits.requestTime.components.seconds
-        let answer = HTTPAnswer.text("the request was begun and not ended within \(seconds) seconds\n", status: 408)
+        let answer = HTTPAnswer.text("the request was not complete within \(seconds) seconds\n", status: 408)
         switch state {
         case .idle: refuseUnread(with: answer, context: context)
         case .receiving(let head, _, _): refuse(head, with: answer, context: context)
@@ -183,7 +183,7 @@ extension HTTPHandler {
                 return
             }
         case .upgrade where hasBody:
-            refuse(head, with: .text("a handshake has no body\n", status: 400), context: context)
+            refuse(head, with: .text("a WebSocket handshake must not have a body\n", status: 400), context: context)
             return
         case .refused, .upgrade:
             break
@@ -201,10 +201,10 @@ extension HTTPHandler {
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         if codings.isEmpty { return nil }
         guard head.version == .http1_1, !head.headers.contains(name: "content-length") else {
-            return .text("a transfer coding needs HTTP/1.1, and no Content-Length beside it\n", status: 400)
+            return .text("a transfer coding needs HTTP/1.1 and excludes Content-Length\n", status: 400)
         }
         guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-            return .text("the only transfer coding here is chunked\n", status: 501)
+            return .text("the only transfer coding supported is chunked\n", status: 501)
         }
         return nil
     }

@@ -6,7 +6,7 @@ public struct HTTPRoute: Sendable {
     public let isPrefix: Bool
     /// The methods that it answers. `GET` includes `HEAD`.
     public let methods: [String]
-    /// Largest body that it takes, in bytes; never more than `RPCLimits.messageBytes`.
+    /// The largest body that it accepts, in bytes; never more than `RPCLimits.messageBytes`.
     public let maxBodyBytes: Int
     /// Makes the answer. Its `Task` is cancelled when the connection closes. For `HEAD` the server sends no
     /// body and starts no stream.
@@ -94,8 +94,8 @@ public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
         /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
-        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a
-        /// length (in bytes), a sequence of another.
+        /// closes the connection without the body's end, so that the client can detect it. So does a sequence whose
+        /// length in bytes differs from an announced length.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64? = nil)
     }
 

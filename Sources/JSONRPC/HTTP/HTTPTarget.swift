@@ -29,7 +29,7 @@ enum HTTPTarget: Sendable {
             self = .route(route, request)
         } else {
             let known = (["POST \(Self.rpcPath)"] + routes.names).joined(separator: ", ")
-            self = .refused(.text("there is nothing here; there is \(known)\n", status: 404))
+            self = .refused(.text("no such path; expected \(known)\n", status: 404))
         }
     }
 }
@@ -56,7 +56,7 @@ extension HTTPAnswer {
     }
 
     fileprivate static func methodNotAllowed(allowed: String) -> HTTPAnswer {
-        var answer = HTTPAnswer.text("only \(allowed) is possible here\n", status: 405)
+        var answer = HTTPAnswer.text("only \(allowed) is allowed here\n", status: 405)
         answer.headers = [("Allow", allowed)]
         return answer
     }

@@ -158,7 +158,7 @@ extension LineHandler {
         guard wantsInput else { return }
         let seconds = Int(clamping: dispatcher.limits.requestTime.components.seconds)
         let error = RPCError.beyondLimit(
-            "a message was begun and not ended within \(seconds) seconds", reason: "request_timeout", limit: seconds)
+            "a message was not complete within \(seconds) seconds", reason: "request_timeout", limit: seconds)
         connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
         phase = .finishing(lingers: true)
         drain(context: context)

@@ -105,7 +105,7 @@ extension RPCCall {
         }
         for (key, _) in object.members where !["jsonrpc", "id", "method", "params"].contains(key) {
             let name = key.utf8.count <= 64 ? key : String(key.prefix(64)) + "…"
-            throw refusal("a request has no member \"\(name)\"", path: name)
+            throw refusal("unknown member of the request: \"\(name)\"", path: name)
         }
         return (method, params)
     }

@@ -146,7 +146,7 @@ final class UserOutput: Sendable {
 
     var refusal: RPCError {
         .beyondLimit(
-            "more than \(limit) bytes of answers wait to be read on this user's connections: read them, or close some",
+            "more than \(limit) bytes of answers are unread on this user's connections: read them, or close some",
             reason: "too_much_unread", limit: limit)
     }
 }

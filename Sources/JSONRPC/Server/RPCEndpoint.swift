@@ -41,7 +41,7 @@ extension RPCServerError: CustomStringConvertible {
         switch self {
         case .alreadyListening(let path):
             "another process is listening on \(path); if it is xferd, use that one, or give this one another socket"
-        case .notASocket(let path): "\(path) exists and is no socket"
+        case .notASocket(let path): "\(path) exists and is not a socket"
         case .invalidPath(let path): "socket path \"\(path)\" has to be absolute and at most 107 bytes long"
         case .unsuitableDescriptor(let descriptor, let expected): "descriptor \(descriptor) is not \(expected)"
         case .system(let error): "cannot listen: \(error)"

@@ -45,7 +45,7 @@ struct TurnRequester: Hashable {
 }
 
 /// Decides which request runs next: a limited number at a time. The users take turns however many connections each has,
-/// and so do a user's connections however many requests each has. Some turns only privileged users get. A pure
+/// and so do a user's connections however many requests each has. Some turns are reserved for privileged users. A pure
 /// decision.
 struct TurnOrder<Waiter> {
     private let limit: Int
@@ -122,9 +122,9 @@ private struct Rotation<Key: Hashable, Value> {
         change(&values[key, default: value])
     }
 
-    /// Takes something from the value of a key, which becomes the last in the order.
+    /// Changes the value of a key, for example by removing an element, and moves the key to the end of the order.
     ///
-    /// - Parameter take: returns whether something is left; if not, the key is removed.
+    /// - Parameter take: returns true if the value is still needed; otherwise the key is removed.
     mutating func serve(_ key: Key, _ take: (inout Value) -> Bool) {
         guard var value = values.removeValue(forKey: key) else { return }
         order.removeAll { $0 == key }

@@ -9,7 +9,7 @@ struct Dispatcher: Sendable {
     /// of the executor, where the requests of others would wait behind them.
     private let beginnings: BulkTurns
 
-    /// - Parameter turns: those that others share, if others do.
+    /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
         self.service = service
         self.limits = limits

@@ -10,7 +10,7 @@ public struct RPCLimits: Hashable, Sendable {
     /// The highest number of connections at the same time. A further connection gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
     /// The highest number of connections of one unprivileged user (`RPCService.isPrivileged`). They count towards
-    /// `clients`. Beyond: as for `clients`.
+    /// `clients`. The server's reaction beyond the limit is the same.
     public var clientsPerUser = Int.max
     /// The number of the `clients` connections that are kept free for privileged users. At most half of `clients` takes
     /// effect.
@@ -27,8 +27,9 @@ public struct RPCLimits: Hashable, Sendable {
     /// The highest number of requests of one connection that have begun and are not answered yet. At the limit the
     /// server reads no further requests from the connection.
     public var requestsInFlight = 64
-    /// The most bulk requests (`RPCService.isBulk`) of all connections that run at the same time, beside one that
-    /// is reserved for privileged users. Further bulk requests wait; the users take turns, and the connections of each.
+    /// The highest number of bulk requests (`RPCService.isBulk`) of all connections that run at the same time; one more
+    /// is reserved for privileged users. Further bulk requests wait. The users take turns, and so do the connections of
+    /// each user.
     public var bulkRequests = 2
     /// The highest number of messages of unprivileged clients that are parsed at the same time. Further messages wait;
     /// the users take turns, and the connections of each.

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A result that comes once, and the Swift tasks that wait for it. A cancelled Swift task stops waiting at once.
+/// A result that is set once, and the Swift tasks that wait for it. A cancelled Swift task stops waiting at once.
 final class Arrival<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -11,7 +11,7 @@ final class Arrival<Value: Sendable>: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Takes the first result; later ones are ignored.
+    /// Sets the first result; later ones are ignored.
     func complete(_ result: Result<Value, any Error>) {
         let woken = state.withLockedValue { state in
             if state.result == nil { state.result = result }
@@ -21,7 +21,7 @@ final class Arrival<Value: Sendable>: Sendable {
         for continuation in woken { continuation.resume(with: result) }
     }
 
-    /// The value, when it is there.
+    /// The value; waits until it is set.
     ///
     /// - Throws: the error that the arrival was completed with, or `CancellationError`.
     var value: Value {

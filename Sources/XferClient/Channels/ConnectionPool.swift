@@ -34,7 +34,8 @@ actor ConnectionPool {
 
     /// Keeps one idle connection. Calls that are under way on a retired one keep it open until their answers.
     ///
-    /// Cancelled waits that fill a connection end with it: the daemon would work on them for up to a minute.
+    /// A connection that is full of cancelled waits is closed, since the daemon would continue these calls for up to a
+    /// minute.
     private func removeSuperfluous() {
         var hasIdle = false
         connections.removeAll { connection in

@@ -3,8 +3,7 @@ import NIOCore
 
 /// Notifications between the event loop and the Swift task that reads them. While it is full, the socket is not read.
 final class NotificationBuffer: Sendable {
-    /// Reading stops at `upper` notifications and continues below `lower`. The contents of one read of the socket are
-    /// added to that.
+    /// Reading stops at `upper` notifications and continues below `lower`. One read of the socket may exceed `upper`.
     private static let (lower, upper) = (64, 256)
 
     private struct State {

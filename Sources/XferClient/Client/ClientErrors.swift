@@ -32,7 +32,7 @@ public struct StoreChangedError: Error, Hashable, Sendable, CustomStringConverti
     public let found: String
 
     public var description: String {
-        "the daemon has another database (\(found) in place of \(expected)): ids and sequence numbers of the first mean "
+        "the daemon has another database (\(found) instead of \(expected)): ids and sequence numbers of the old one mean "
             + "nothing there"
     }
 }

@@ -91,7 +91,7 @@ actor EventReader {
 
 /// The position of a client in the stream of events, over all its connections.
 struct EventCursor {
-    /// The last durable event that was given; nil before the first subscription.
+    /// The last durable event that was returned to the caller; nil before the first subscription.
     private(set) var seq: Int64?
     private(set) var storeID: String?
 
@@ -102,10 +102,10 @@ struct EventCursor {
 
     var position: EventPosition { EventPosition(seq: seq ?? 0, storeID: storeID) }
 
-    /// Takes the answer of `events.subscribe`.
+    /// Applies the answer of `events.subscribe`.
     ///
-    /// - Returns: an error if events after the position are no longer kept. After 0 come those that are, so none is
-    ///   lost.
+    /// - Returns: an error if events after the position are no longer stored. The position 0 is never such an error: it
+    ///   means the oldest stored event.
     mutating func begin(_ answer: EventsSubscribe.Result, storeID: String?) -> EventsLostError? {
         self.storeID = storeID ?? self.storeID
         let since = seq ?? answer.lastSeq

@@ -2,7 +2,7 @@ import XferProtocol
 
 /// The duration and the pauses of a client's search for a daemon that went away.
 struct Reconnection {
-    /// The longest duration; nil is without end.
+    /// The longest duration; nil is unlimited.
     let limit: Duration?
     private var deadline: ContinuousClock.Instant?
     private var nextDelay = Self.firstDelay
@@ -48,8 +48,8 @@ extension ConnectionError {
         }
     }
 
-    /// True if the daemon does not accept this client, its token, say. The statuses 502 to 504 come from a proxy or a
-    /// full daemon.
+    /// True if the daemon does not accept this client, for example because of its token. The statuses 502 to 504 come
+    /// from a proxy or a full daemon.
     fileprivate var isRejection: Bool {
         if case .rejected(_, let status, _) = self { !(502...504).contains(status) } else { false }
     }

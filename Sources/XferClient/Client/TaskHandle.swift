@@ -13,7 +13,7 @@ public struct TaskHandle: Sendable {
     /// The database that the id belongs to; nil if the daemon does not reveal it to this client.
     public let storeID: String?
 
-    /// One call of `task.wait` takes so long at most: proxies end connections that are silent for long.
+    /// The longest duration of one call of `task.wait`: proxies end connections that are silent for long.
     private static let longestWait = Duration.seconds(45)
 
     /// The time after its timeout at which `wait` returns if the daemon does not answer.
@@ -80,10 +80,10 @@ public struct TaskHandle: Sendable {
         try await client.call(TaskGet.self, TaskGet.Params(id: id, fields: fields), in: storeID).result.task
     }
 
-    /// Events about the task, from the oldest that is kept.
+    /// Events about the task, from the oldest stored one.
     ///
     /// - Parameters:
-    ///   - position: first come the events after this position.
+    ///   - position: the stored events after it are delivered first.
     ///   - types: types of events; nil is all, `task.progress` included.
     public func events(since position: EventPosition? = nil, types: [EventName]? = nil) async throws -> EventSequence {
         try await client.events(

@@ -21,7 +21,7 @@ public final class TransferClient: Sendable {
         /// in addition.
         public var timeout = Duration.seconds(60)
         /// The time for which `TaskHandle.wait`, `add` and events search for a daemon that went away. Default 60
-        /// seconds; nil is without end.
+        /// seconds; nil is unlimited.
         public var reconnectLimit: Duration? = .seconds(60)
 
         public init() {}
@@ -117,7 +117,7 @@ public final class TransferClient: Sendable {
         }
     }
 
-    /// The time limit for the answer; nil is without end.
+    /// The time limit for the answer; nil is unlimited.
     private func limit(for params: some WireParams) -> Duration? {
         guard let wait = params as? TaskWait.Params else { return options.timeout }
         guard let seconds = wait.timeout, seconds.isFinite else { return nil }

@@ -38,7 +38,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         case .timedOut: "no answer from the daemon in time"
         case .interrupted: "interrupted"
         case .messageTooLong(let limit): "a message is longer than \(limit) bytes"
-        case .malformedMessage(let reason): "the daemon sent something that is no JSON-RPC: \(reason)"
+        case .malformedMessage(let reason): "the daemon sent something that is not JSON-RPC: \(reason)"
         case .server(let server, let reason): "\(server): \(reason)"
         case .rejected(let server, let status, let reason):
             "\(server): it answers with status \(status)" + (reason.isEmpty ? "" : ": \(reason)")

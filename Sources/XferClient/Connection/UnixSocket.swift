@@ -20,7 +20,7 @@ final class UnixSocket {
         try connect(&address, path, deadline)
     }
 
-    /// Takes a connected, non-blocking socket, which it closes in the end.
+    /// Wraps a connected, non-blocking socket. `deinit` closes it.
     init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }

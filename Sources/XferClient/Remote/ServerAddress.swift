@@ -28,7 +28,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// - Parameters:
-    ///   - url: `https://host:port`, with nothing but `/` behind.
+    ///   - url: `https://host:port`, optionally followed by `/`.
     ///   - token: white space around it is dropped, as a file's last line feed.
     public init(_ url: String, token: String) throws(Fault) {
         let scheme: Substring

@@ -11,7 +11,7 @@ struct ChecksumList: Hashable {
     }
 
     private(set) var entries: [Entry] = []
-    /// Lines that are refused; they stop nothing else.
+    /// Refused lines. The others are used all the same.
     private(set) var refused: [InputList.Remark] = []
     /// The list's file or URL, for messages.
     let title: String
@@ -46,7 +46,7 @@ struct ChecksumList: Hashable {
         let path = name.hasPrefix("./") ? String(name.dropFirst(2)) : name
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard !path.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
-            throw refusal("\"\(SafeText.sanitised(name))\" is no name of a file beneath one directory")
+            throw refusal("\"\(SafeText.sanitised(name))\" is not the name of a file beneath one directory")
         }
         do throws(ChecksumSyntaxError) {
             return Entry(line: number, name: path, checksum: try Checksum(parsing: digest))

@@ -8,7 +8,7 @@ struct ChecksumOptions: ParsableArguments {
     @Option(
         name: .customLong("checksums"),
         help: ArgumentHelp(
-            "Give each file its digest from this list: a file or a URL of SHA256SUMS, MD5SUMS or NAME.sha256. Without "
+            "Verify each file with its digest in this list: a file or a URL of SHA256SUMS, MD5SUMS or NAME.sha256. Without "
                 + "URLs all files of the list are added.", valueName: "file or url"), completion: .file())
     var list: String?
 
@@ -22,7 +22,7 @@ struct ChecksumOptions: ParsableArguments {
     @Option(
         name: .customLong("keyring"),
         help: ArgumentHelp(
-            "With --checksums: take the list only if a key of this file has signed it (gpgv).", valueName: "file"),
+            "With --checksums: accept the list only if a key in this file has signed it (gpgv).", valueName: "file"),
         completion: .file())
     var keyring: String?
 

@@ -3,7 +3,7 @@ import XferProtocol
 
 /// Cookies in the Netscape format, as browsers, curl and yt-dlp write them.
 ///
-/// Lines that are no cookies are ignored, as by curl and wget.
+/// Lines that are not cookies are ignored, as in curl and wget.
 struct CookieFile {
     let cookies: [RequestCookie]
     /// Numbers of the lines that are neither cookies nor comments.
@@ -64,9 +64,9 @@ struct CookieFile {
         let name = SafeText.sanitised(path == "-" ? "standard input" : path)
         let lines =
             skipped.count == 1
-            ? "line \(first) of \(name) is no cookie"
+            ? "line \(first) of \(name) is not a cookie"
             : "\(skipped.count) lines of \(name) "
-                + "are no cookies, the first is line \(first)"
+                + "are not cookies, the first is line \(first)"
         let rest =
             switch cookies.count {
             case 0: "no cookie is left"

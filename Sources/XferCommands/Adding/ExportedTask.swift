@@ -20,10 +20,10 @@ struct ExportedTask: Hashable, Sendable {
     ///   - hasSecrets: whether the record has its secrets; otherwise they are masked, and a task that has some is refused.
     init(_ record: TaskRecord, hasSecrets: Bool) throws(Refusal) {
         guard record.kind?.value ?? .download == .download else {
-            throw Refusal(reason: "only downloads have a place in the format")
+            throw Refusal(reason: "the format is for downloads only")
         }
         guard record.method ?? HTTPMethod.get.rawValue == HTTPMethod.get.rawValue, record.body == nil else {
-            throw Refusal(reason: "the format has no place for a method or a content")
+            throw Refusal(reason: "the format cannot express a method or content")
         }
         let urls = record.urls ?? [record.url ?? ""]
         guard urls.allSatisfy({ !$0.isEmpty }) else { throw Refusal(reason: "its URL is not known") }
@@ -37,7 +37,7 @@ struct ExportedTask: Hashable, Sendable {
         options.add(record, fields, unless: plain)
         let texts = urls + options.lines
         guard !texts.contains(where: { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }) else {
-            throw Refusal(reason: "a line of the format cannot hold a control character")
+            throw Refusal(reason: "a line of the format cannot contain a control character")
         }
         lines = [urls.joined(separator: "\t")] + options.lines
         lost = Self.lostFields(of: record, beside: plain, carried: options.carried)
@@ -65,7 +65,7 @@ private struct Options {
         carried.insert(field)
     }
 
-    /// Adds an option unless its value is the one that a task has by itself.
+    /// Adds an option unless its value is the default of a task.
     private mutating func add<Value: Equatable>(
         _ option: InputOption, _ patch: Patch<Value>, for field: String, unless usual: Patch<Value> = .unchanged,
         _ text: (Value) -> String?

@@ -2,8 +2,8 @@ import XferProtocol
 
 /// An aria2 option that an entry of an input file may have.
 ///
-/// An option changes the task; or is ignored with a warning, if it changes only the way of the transfer, and not what,
-/// from where and to where; or refuses the entry.
+/// An option changes the task; or it is ignored with a warning, if it changes only how a file is transferred, but
+/// neither the file nor its source or destination; or it refuses the entry.
 enum InputOption: String, CaseIterable {
     case out, dir, checksum, header, referer, split, pause, timeout
     case userAgent = "user-agent"
@@ -40,8 +40,8 @@ enum InputOption: String, CaseIterable {
     }
 
     private static let login =
-        "a login is no part of a list: give -u USER with --password-file or --password-from, --netrc, or --profile"
-    private static let proxyLogin = "a login is no part of a list: give --proxy with --proxy-user, or --profile"
+        "a list cannot contain a login: give -u USER with --password-file or --password-from, --netrc, or --profile"
+    private static let proxyLogin = "a list cannot contain a login: give --proxy with --proxy-user, or --profile"
     private static let trust = "a list does not say which servers are trusted: see `xferctl policy`"
     private static let nothing = "it transfers nothing; leave the entry out of the list"
     private static let scheme = "only http and https are supported"
@@ -49,7 +49,7 @@ enum InputOption: String, CaseIterable {
     /// Options that could change trust, credentials, integrity, the source or the destination.
     private static let refusals: [String: String] = [
         "http-user": login, "http-passwd": login, "ftp-user": login, "ftp-passwd": login, "rpc-secret": login,
-        "load-cookies": "cookies are a profile's: give --profile with --cookies", "no-netrc": login,
+        "load-cookies": "cookies belong to a profile: give --profile with --cookies", "no-netrc": login,
         "netrc-path": login, "certificate": "give --cert and --key", "private-key": "give --cert and --key",
         "all-proxy-user": proxyLogin, "all-proxy-passwd": proxyLogin, "http-proxy-user": proxyLogin,
         "http-proxy-passwd": proxyLogin, "https-proxy-user": proxyLogin, "https-proxy-passwd": proxyLogin,

@@ -25,7 +25,7 @@ struct ListAdder {
             Output.error.line("xferctl: all \(refused.count) URLs: \(text)")
         }
 
-        /// For `--json`: as `task.add` answers, and the lines that were refused.
+        /// The output for `--json`: the answer of `task.add`, with the refused lines.
         var document: JSONValue {
             var object = added.wire.objectValue ?? JSONObject()
             if !refused.isEmpty {
@@ -41,7 +41,7 @@ struct ListAdder {
 
     /// Adds the tasks in calls of a size that lets the first ones run while the next are added.
     ///
-    /// - Parameter outcome: the result so far, also after an error that is about no single task.
+    /// - Parameter outcome: the result so far, also after an error that does not belong to a single task.
     func add(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
         for batch in TaskBatches(tasks.map(\.task)) { try addInOrder(tasks[batch.indices], &outcome) }
     }

@@ -5,7 +5,7 @@ enum ListSignature {
     /// The signed text.
     ///
     /// - Parameters:
-    ///   - list: the list; clear-signed unless there is a signature beside it.
+    ///   - list: the list; clear-signed unless there is a detached signature.
     ///   - signature: the bytes of a detached signature.
     ///   - keyring: the file with the keys that are trusted.
     static func verified(
@@ -19,7 +19,7 @@ enum ListSignature {
             throw .usage("--keyring: cannot read \(SafeText.sanitised(keyring)): \(reason)")
         }
         guard signature != nil || list.contains("-----BEGIN PGP SIGNED MESSAGE-----") else {
-            throw .usage("--keyring: the list is not signed; a signature beside it is named by --signature")
+            throw .usage("--keyring: the list is not signed; --signature specifies a separate signature")
         }
         let directory = try ScratchDirectory()
         let text = try directory.write(Array(list.utf8), as: "list")

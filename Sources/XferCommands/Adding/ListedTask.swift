@@ -88,7 +88,7 @@ struct InputOptionReader {
         case .out:
             // A list may be another user's: -d alone says where its files go.
             guard !option.value.hasPrefix("/"), !option.value.split(separator: "/").contains("..") else {
-                throw option.remark("expected a name or path beneath the directory; \"dir\" names another one")
+                throw option.remark("expected a name or path beneath the directory; \"dir\" sets another one")
             }
             (output, field) = (option, "output")
         case .dir: (directory, field) = (option.value, "dir")
@@ -120,7 +120,7 @@ struct InputOptionReader {
             field = "headers"
         case .split:
             let count = try option.number(1...Int64(Int32.max))
-            if count > 16 { listed.warnings.append(option.remark("16 is the most here")) }
+            if count > 16 { listed.warnings.append(option.remark("the highest number here is 16")) }
             listed.task.limits.segments = Patch(SegmentCount("\(min(count, 16))"))
             field = "segments"
         case .pause: (listed.task.paused, field) = (try option.flag ? true : nil, "paused")
@@ -135,7 +135,7 @@ struct InputOptionReader {
         case .receiveLimit: (listed.task.limits.maxReceiveRate, field) = (.set(try option.size), "max_recv_rate")
         case .sendLimit: (listed.task.limits.maxSendRate, field) = (.set(try option.size), "max_send_rate")
         case .maxTries:
-            // aria2 counts tries, and 0 is without end.
+            // aria2 counts tries, and 0 is unlimited.
             let tries = try option.number(0...Int64(Int32.max))
             listed.task.limits.maxRetries = tries == 0 ? .unchanged : .set(Int(clamping: tries - 1))
             field = "max_retries"
@@ -193,12 +193,12 @@ struct InputOptionReader {
         }
     }
 
-    /// - Parameter scheme: that of the URLs it is for; nil is any.
+    /// - Parameter scheme: the scheme of the URLs for which the proxy is used; nil is any.
     private mutating func readProxy(
         _ option: InputList.Option, scheme: String?
     ) throws(InputList.Remark) -> String {
         guard !option.value.contains("@") else {
-            throw option.remark("a login is no part of a list: give --proxy with --proxy-user, or --profile")
+            throw option.remark("a list cannot contain a login: give --proxy with --proxy-user, or --profile")
         }
         // The one for a scheme beats the one for all, wherever it stands.
         let isFree = proxy.map { $0.option.name == InputOption.proxy.rawValue } ?? true

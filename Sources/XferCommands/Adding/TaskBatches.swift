@@ -33,7 +33,8 @@ struct TaskBatches: Sequence, IteratorProtocol {
 }
 
 extension CommandFailure {
-    /// Adds to a refusal which URL `tasks[N]` in the daemon's message means, and how many tasks were added before.
+    /// Extends a refusal by the URL that `tasks[N]` in the daemon's message refers to, and by the number of tasks that
+    /// were added before.
     /// - Parameters:
     ///   - start: index in `tasks` of the first task of the refused call.
     ///   - added: number of tasks that earlier calls have added. They stay.

@@ -44,7 +44,7 @@ struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
     private let mirrors: [String]
-    /// The cookies of `-b`, of which each task gets those that can be for it.
+    /// The cookies of `-b`. Each task gets those that apply to its servers.
     private let cookies: CookieFile?
     let paths: PathResolver
     /// The value of `-d`.
@@ -146,7 +146,7 @@ struct TaskTemplate {
         task.cacheKey = Patch(options.cacheKey)
     }
 
-    /// - Returns: the cookies of `-b`; nil if it names no file.
+    /// - Returns: the cookies of `-b`; nil if it does not specify a file.
     private static func apply(
         _ options: SessionOptions, to task: inout NewTask
     ) throws(CommandFailure) -> CookieFile? {

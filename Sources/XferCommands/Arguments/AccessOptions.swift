@@ -48,8 +48,8 @@ struct AccessOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Log in with what ~/.netrc says about the host; the daemon reads it at every attempt.",
-            discussion: "Other hosts that the file names get their logins when a redirect leads there over https."))
+            "Log in with the host's entry in ~/.netrc; the daemon reads it at every attempt.",
+            discussion: "Other entries of the file are used when a redirect leads to their hosts over https."))
     var netrc = false
 
     @Option(help: ArgumentHelp("Read the login from this netrc file.", valueName: "file"), completion: .file())
@@ -59,7 +59,7 @@ struct AccessOptions: ParsableArguments {
         name: .customLong("login-origin"),
         help: ArgumentHelp(
             "Send the login or token to this origin only, such as https://api.example.org; repeat for several. "
-                + "Without it the origin of the URL, for a profile of its base URL.",
+                + "Default: the origin of the URL, or of a profile's base URL.",
             valueName: "origin"), transform: OriginArgument.argument)
     var loginOrigins: [OriginArgument] = []
 

@@ -7,7 +7,7 @@ import XferProtocol
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("Write into this directory; without -d, -o and -O the daemon's own.", valueName: "dir"),
+        help: ArgumentHelp("Write into this directory; default without -o and -O: the daemon's own.", valueName: "dir"),
         completion: .directory)
     var directory: String?
 
@@ -51,7 +51,7 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Process the file with this hook of the operator before it is published.", valueName: "hook"),
+            "Run this hook of the operator on the file before it is published.", valueName: "hook"),
         completion: .daemon(.hooks))
     var postProcess: String?
 
@@ -106,7 +106,7 @@ struct RequestOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("max-redirs"), .customLong("max-redirects")],
-        help: ArgumentHelp("Follow so many redirects at most (default: 20).", valueName: "count"))
+        help: ArgumentHelp("Highest number of redirects to follow (default: 20).", valueName: "count"))
     var maxRedirects: Int?
 
     @Flag(help: "Allow redirects from https to http.")
@@ -142,7 +142,7 @@ struct RequestOptions: ParsableArguments {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
     }
 
-    /// The header fields that they name.
+    /// The header fields that the options specify.
     func headerFields() throws(CommandFailure) -> [HeaderField] {
         var fields = try headers.fields()
         if let userAgent { fields.append(HeaderField(name: "User-Agent", value: userAgent)) }
@@ -199,7 +199,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Make a request although the URL failed permanently a while ago, see `xferctl failed-url`.")
+        help: "Make the request even if the URL is listed by `xferctl failed-url`.")
     var retryFailed = true
 
     @Option(
@@ -209,17 +209,17 @@ struct SchedulingOptions: ParsableArguments {
     var resume: EnumArgument<ResumeMode>?
 
     @Option(
-        help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"),
+        help: ArgumentHelp("Run this hook of the operator when the task has completed.", valueName: "hook"),
         completion: .daemon(.hooks))
     var onComplete: String?
 
     @Option(
-        help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"),
+        help: ArgumentHelp("Run this hook of the operator when the task has failed.", valueName: "hook"),
         completion: .daemon(.hooks))
     var onError: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send the event of its end to this webhook of the operator's; may be repeated.", valueName: "webhook"))
+            "Send the task's end event to this webhook of the operator; may be repeated.", valueName: "webhook"))
     var onEnd: [String] = []
 }

@@ -63,7 +63,7 @@ struct SocketOptions: ParsableArguments {
 struct TrustOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
+            "A trust policy that has to accept the server, too, in addition to the host's.", valueName: "name"),
         completion: .daemon(.policies))
     var policy: String?
 
@@ -96,23 +96,23 @@ struct AnswerOptions: ParsableArguments {
 /// Limits on the duration of one attempt. `add`, `update` and `profile set` have these.
 struct TimeoutOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"),
+        help: ArgumentHelp("Longest time to connect, such as 30s; 0 is unlimited.", valueName: "time"),
         transform: TimeSpan.argument)
     var connectTimeout: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"),
+        help: ArgumentHelp("Longest time without a byte; 0 is unlimited.", valueName: "time"),
         transform: TimeSpan.argument)
     var idleTimeout: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"),
+        help: ArgumentHelp("Longest time for one attempt; 0 is unlimited.", valueName: "time"),
         transform: TimeSpan.argument)
     var totalTimeout: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
-            "Least bytes per second a connection has to receive, such as 1K; a slower one ends the attempt; 0 is none.",
+            "Lowest receive rate, such as 1K; a slower connection ends the attempt; 0 is no limit.",
             valueName: "rate"),
         transform: ByteAmount.argument)
     var minRate: ByteAmount?

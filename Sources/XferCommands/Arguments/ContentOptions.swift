@@ -8,7 +8,7 @@ struct ContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .customLong("request")],
         help: ArgumentHelp(
-            "The method, also one of WebDAV such as PROPFIND (default: GET, POST with something to send, PUT with -T).",
+            "The method, such as DELETE or PROPFIND (default: GET; POST with content; PUT with -T).",
             valueName: "method"),
         completion: .list(HTTPMethod.common.map(\.rawValue)), transform: Self.method)
     var method: HTTPMethod?
@@ -16,14 +16,14 @@ struct ContentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "download: the response goes to a file. data: it is kept for `xferctl result`. upload: as data. Without this: "
-                + "upload with -T, data with something else to send or a method but GET, unless -o, -O or -d is given.",
+                + "upload with -T, data with other content or a method other than GET, unless -o, -O or -d is given.",
             valueName: "kind"))
     var kind: EnumArgument<TaskKind>?
 
     @Option(
         name: .customLong("param"),
         help: ArgumentHelp(
-            "A parameter of the query, of the form where the method sends content; may be repeated.",
+            "A query parameter, or a form field if the method sends content; may be repeated.",
             valueName: "name=value"), transform: PairArgument.argument)
     var parameters: [PairArgument] = []
 
@@ -46,14 +46,14 @@ struct ContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("F"), .customLong("form")],
         help: ArgumentHelp(
-            "A part of a multipart form: name=text, or name=@FILE, with ;type= and ;filename= behind it; may be repeated.",
+            "A part of a multipart form: name=text, or name=@FILE, then ;type= and ;filename= if needed; may be repeated.",
             valueName: "part"))
     var parts: [String] = []
 
     @Option(
         name: [.customShort("T"), .customLong("upload-file")],
         help: ArgumentHelp(
-            "Upload this file; a URL that ends in / gets its name. It must not change before it was sent.",
+            "Upload this file; its name is added to a URL that ends in /. It must not change until it is sent.",
             valueName: "file"),
         completion: .file())
     var uploadFile: String?
@@ -66,7 +66,7 @@ struct ContentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send at most so many bytes in one request of a tus upload, such as 8Mi.", valueName: "size"),
+            "Send at most this many bytes in one request of a tus upload, such as 8Mi.", valueName: "size"),
         transform: ByteAmount.argument)
     var chunkSize: ByteAmount?
 
@@ -75,14 +75,14 @@ struct ContentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send a tus upload in so many parts at the same time, 1 to 16; the server joins them.",
+            "Send a tus upload in this many parts at the same time, 1 to 16; the server joins them.",
             valueName: "count"), transform: Int.integer)
     var uploadParts: Int?
 
-    @Flag(help: "Copy the files that are sent first: they may change afterwards.")
+    @Flag(help: "Copy the files before sending them, so that they may change meanwhile.")
     var spool = false
 
-    @Flag(help: "Send a POST or PATCH again when it failed, though the server may have acted on it.")
+    @Flag(help: "Repeat a failed POST or PATCH, even if the server may have acted on it.")
     var retryNonIdempotent = false
 
     mutating func validate() throws {

@@ -2,9 +2,9 @@ import Glibc
 
 /// A list of downloads in aria2's input format.
 ///
-/// One entry a line: a URL, or several of the same bytes with tabs between; quotes and `<…>` around a URL are no part
-/// of it. Indented lines below it are its options, `name=value`. `#` begins a comment, in a line of its own or behind
-/// white space, and `;` in a line of its own. A line that cannot be read stops nothing.
+/// One entry a line: a URL, or several of the same bytes with tabs between; quotes and `<…>` around a URL are removed.
+/// Indented lines below it are its options, `name=value`. `#` begins a comment, in a line of its own or after white
+/// space, and `;` in a line of its own. A line that cannot be read does not stop the others.
 struct InputList: Hashable {
     /// Longest line taken, in bytes.
     static let maximumLine = 64 * 1024
@@ -45,7 +45,7 @@ struct InputList: Hashable {
             throw .usage("-i: \(name) is UTF-16 text; UTF-8 is expected")
         }
         // Its lines are not worth a remark each: an image has thousands.
-        guard !bytes.contains(0) else { throw .usage("-i: \(name) is no text, and so no list of URLs") }
+        guard !bytes.contains(0) else { throw .usage("-i: \(name) is not text, so it is not a list of URLs") }
         let list = InputList(bytes)
         guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) contains no URL") }
         return list

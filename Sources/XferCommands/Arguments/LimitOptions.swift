@@ -9,7 +9,7 @@ struct QueueOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Start when this task has completed; may be repeated. A change replaces those it waited for.",
+            "Start when this task has completed; may be repeated. A change replaces the earlier ones.",
             valueName: "id"),
         completion: .daemon(.tasks), transform: TaskIDArgument.argument)
     var after: [TaskIDArgument] = []
@@ -26,7 +26,7 @@ struct QueueOptions: ParsableArguments {
     var afterGroup: String?
 
     @Option(
-        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
+        help: ArgumentHelp("JSON of your own, stored and returned unchanged.", valueName: "json"),
         transform: JSONValue.argument)
     var meta: JSONValue?
 
@@ -38,20 +38,20 @@ struct QueueOptions: ParsableArguments {
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Receive at most so many bytes per second, such as 500K or 2Mi; 0 is unlimited.", valueName: "rate"),
+            "Receive at most this many bytes per second, such as 500K or 2Mi; 0 is unlimited.", valueName: "rate"),
         transform: ByteAmount.argument)
     var limitRate: ByteAmount?
 
     @Option(
-        help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"),
+        help: ArgumentHelp("Send at most this many bytes per second; 0 is unlimited.", valueName: "rate"),
         transform: ByteAmount.argument)
     var limitSend: ByteAmount?
 
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"), transform: Int.integer)
+    @Option(help: ArgumentHelp("Retry at most this many times.", valueName: "count"), transform: Int.integer)
     var maxRetries: Int?
 
     @Option(
-        help: ArgumentHelp("Keep trying for so long without progress; by default 24h.", valueName: "time"),
+        help: ArgumentHelp("Keep trying for this long without progress; by default 24h.", valueName: "time"),
         transform: TimeSpan.argument)
     var retryFor: TimeSpan?
 
@@ -61,7 +61,7 @@ struct LimitOptions: ParsableArguments {
     var progressInterval: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
+        help: ArgumentHelp("Fetch this many parts at the same time, 1 to 16, or auto.", valueName: "count"),
         transform: SegmentsArgument.argument)
     var segments: SegmentsArgument?
 

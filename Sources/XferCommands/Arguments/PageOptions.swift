@@ -6,7 +6,7 @@ import XferProtocol
 /// Options for the number of shown entries, for lists that have pages.
 struct PageOptions: ParsableArguments {
     @Option(
-        name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"),
+        name: [.customShort("n"), .long], help: ArgumentHelp("List at most this many.", valueName: "count"),
         transform: Int.integer)
     var limit: Int = 100
 
@@ -14,7 +14,7 @@ struct PageOptions: ParsableArguments {
         guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
     }
 
-    /// The daemon's answer to one call.
+    /// A page of a list: the daemon's answer to one call.
     struct Page<Entry> {
         /// The answer, unchanged.
         let raw: JSONValue
@@ -70,7 +70,7 @@ struct PageOptions: ParsableArguments {
         }
     }
 
-    /// Every entry there is.
+    /// All entries.
     static func all<Entry>(
         largest: Int, _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>
     ) throws -> [Entry] {

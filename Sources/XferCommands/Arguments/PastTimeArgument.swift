@@ -6,7 +6,7 @@ import XferModel
 struct PastTimeArgument: Hashable, Sendable {
     let time: Timestamp
 
-    /// Reads the text; nil if it is none of these.
+    /// Reads the text; nil if it has none of these forms.
     init?(_ text: String, now: Timestamp, zone: LocalZone = .machine) {
         func midnight(_ moment: Timestamp) -> Timestamp? {
             zone.civil(moment).flatMap { zone.timestamp($0.at([0, 0, 0])) }

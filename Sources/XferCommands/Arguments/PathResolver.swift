@@ -7,7 +7,7 @@ import XferSystem
 struct PathResolver: Sendable {
     /// An absolute path; nil if paths are of another machine.
     let workingDirectory: String?
-    /// True if a bare file name belongs into the daemon's own directory, and not into the working directory: always on
+    /// True if a bare file name belongs in the daemon's own directory, and not in the working directory: always on
     /// another machine, and in a fleet, whose nodes need not have the working directory.
     let namesAreDaemons: Bool
 

@@ -15,7 +15,7 @@ struct SecretArguments {
         self.found = found
     }
 
-    /// True if the user info before the host has a colon with something behind it (RFC 3986 §3.2.1).
+    /// True if the user info before the host has a colon that is not its last character (RFC 3986 §3.2.1).
     private static func hasPassword(_ url: String) -> Bool {
         guard let scheme = url.firstRange(of: "://") else { return false }
         let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }

@@ -27,7 +27,7 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks for this host, with its port unless that is the scheme's; may be repeated.",
+            "Only tasks for this host, with its port unless that is the scheme's default; may be repeated.",
             valueName: "host"),
         completion: .daemon(.hosts))
     var host: [String] = []
@@ -91,7 +91,7 @@ struct SelectionOptions: ParsableArguments {
         return TaskSelection(ids: try namedIDs(daemon))
     }
 
-    /// The ids that were named, and those of ranges whether or not there are such tasks.
+    /// The ids in the arguments, including all ids of ranges, even if there are no such tasks.
     func namedIDs(_ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] { try Self.named(ids, daemon) }
 
     /// The ids of several arguments.

@@ -32,37 +32,37 @@ enum Synonyms {
         case advice(String)
     }
 
-    private static let redirects = Meaning.advice("redirects are followed by themselves: leave it out")
-    private static let failing = Meaning.advice("an error status fails the task by itself: leave it out")
+    private static let redirects = Meaning.advice("redirects are always followed: leave it out")
+    private static let failing = Meaning.advice("an error status always fails the task: leave it out")
     private static let insecure = Meaning.advice(
         "to trust one server's certificate, pin it: `xferctl policy pin HOST`, then `xferctl policy set`")
-    private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
+    private static let names = Meaning.advice("the server's file name is used by default: leave it out")
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
-        "every download continues by itself; -c continues the file that another program left")
+        "every download continues automatically; -c continues the file that another program left")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
-    private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
+    private static let parallel = Meaning.advice("it is a limit of the queue: `xferctl limit --max-active COUNT`")
 
     /// Options of curl, wget, aria2c and pueue for `add`.
     private static let addOptions: [String: Meaning] = [
         "--out": .option("-o FILE"), "--output-document": .option("-o FILE"), "--output-dir": .option("-d DIR"),
         "--directory-prefix": .option("-d DIR"), "--directory": .option("-d DIR"), "-P": .option("-d DIR"),
         "--limit": .option("--limit-rate RATE"), "--max-download-limit": .option("--limit-rate RATE"),
-        "--max-overall-download-limit": .advice("it is the queue's: `xferctl limit --recv RATE`"),
+        "--max-overall-download-limit": .advice("it is a limit of the queue: `xferctl limit --recv RATE`"),
         "--rate": .option("--limit-rate RATE"), "--speed": .option("--limit-rate RATE"),
         "--insecure": insecure, "-k": insecure, "--no-check-certificate": insecure, "--check-certificate": insecure,
         "--location": redirects, "-L": redirects, "--fail": failing, "-f": failing, "--show-error": failing,
         "-S": failing, "--content-disposition": names, "--remote-header-name": names, "-J": names,
-        "--trust-server-names": names, "--create-dirs": .advice("directories are made by themselves: leave it out"),
+        "--trust-server-names": names, "--create-dirs": .advice("directories are created automatically: leave it out"),
         "--background": background, "--daemon": background, "-D": background, "--recursive": recursive,
         "-r": .advice("wget's follows links, which xfer does not; curl's is --range BYTES"),
         "--mirrors": .option("--mirror URL"),
         "--tries": .option("--max-retries COUNT"), "--retry": .option("--max-retries COUNT"),
         "--retries": .option("--max-retries COUNT"), "--max-tries": .option("--max-retries COUNT"),
         "-t": .option("--max-retries COUNT"), "--retry-max-time": .option("--retry-for TIME"),
-        "--retry-delay": .advice("the time between attempts grows by itself: leave it out"),
-        "--retry-wait": .advice("the time between attempts grows by itself: leave it out"),
-        "--waitretry": .advice("the time between attempts grows by itself: leave it out"),
+        "--retry-delay": .advice("the time between attempts grows automatically: leave it out"),
+        "--retry-wait": .advice("the time between attempts grows automatically: leave it out"),
+        "--waitretry": .advice("the time between attempts grows automatically: leave it out"),
         "--continue-at": continuing, "-C": continuing,
         "-G": .option("--param NAME=VALUE"), "--get": .option("--param NAME=VALUE"),
         "--input": .option("-i FILE"), "--no-parent": recursive,
@@ -121,7 +121,7 @@ enum Synonyms {
 
     /// Returns advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
-    /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
+    /// - Parameter names: the options of the verb; no other option is suggested.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {
         let isAdd = path == ["add"] || path == ["batch", "add"]
         guard let meaning = (isAdd ? addOptions[option] : nil) ?? options[option] else { return nil }

@@ -22,7 +22,7 @@ struct TaskIDArgument: Hashable, Sendable, ExplainedArgument {
 struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "ids of tasks such as 7, 1,2, 1-5 or 7-; see `xferctl list`" }
 
-    /// Each with its last id; nil is the newest task's.
+    /// The ranges; each has its last id, where nil means the newest task's id.
     private let ranges: [Range]
 
     private struct Range: Hashable {
@@ -51,7 +51,7 @@ struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
     /// True if it is one id, not a list or a range.
     var isSingle: Bool { ranges.count == 1 && singles.count == 1 }
 
-    /// True if it names every id, without a range.
+    /// True if it lists every id, without a range.
     var hasOnlySingles: Bool { singles.count == ranges.count }
 
     var hasOpenEnd: Bool { ranges.contains { $0.last == nil } }

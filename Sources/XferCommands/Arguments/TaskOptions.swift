@@ -22,7 +22,7 @@ struct PlaceOptions: ParsableArguments {
     var group: String?
 
     @Option(
-        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"),
+        help: ArgumentHelp("Add it to this slot; the task that occupies the slot is cancelled.", valueName: "name"),
         completion: .daemon(.slots))
     var slot: String?
 }
@@ -33,7 +33,7 @@ struct ResponseOptions: ParsableArguments {
         help: ArgumentHelp("Parser of the stored response; may be repeated.", valueName: "parser"))
     var parse: [EnumArgument<ResponseParser>] = []
 
-    @Flag(help: "Leave null members out of what --parse made.")
+    @Flag(help: "Omit null members from the parsed result.")
     var stripNulls = false
 }
 
@@ -68,7 +68,7 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-/// A file of cookies, or a `Cookie` field's value: the one with `=` in it, as with curl.
+/// A file of cookies, or a `Cookie` field's value: a text with `=` is a value, as with curl.
 enum CookieArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "a file, or NAME=VALUE without control characters" }
 

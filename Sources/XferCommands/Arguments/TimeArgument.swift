@@ -69,7 +69,7 @@ struct TimeArgument {
         return parts.count == 3 ? parts : parts + [0]
     }
 
-    /// Numbers of one to four digits; none if a part is something else.
+    /// Numbers of one to four digits; an empty array if a part is not a number.
     private static func numbers(_ text: Substring, separator: Character) -> [Int32] {
         let parts = text.split(separator: separator, omittingEmptySubsequences: false)
         guard parts.allSatisfy({ (1...4).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } })
@@ -78,7 +78,7 @@ struct TimeArgument {
     }
 }
 
-/// A date and a time of day as a clock on the wall shows them.
+/// A date and a time of day in local time.
 struct CivilTime: Hashable, Sendable {
     var year: Int32
     /// The month, 1 … 12.

@@ -17,7 +17,7 @@ struct TimeOptions: ParsableArguments {
     var window: WindowArgument?
 
     @Option(
-        help: ArgumentHelp("Fail when it has not ended by then; a time as for --not-before.", valueName: "time"),
+        help: ArgumentHelp("Fail if it has not ended by this time; same form as --not-before.", valueName: "time"),
         transform: TimeArgument.argument)
     var deadline: TimeArgument?
 

@@ -21,13 +21,13 @@ struct VerbOptions: ParsableArguments {
         for line in text(answer.value, terminal) { terminal.output.line(line) }
     }
 
-    /// Prints an answer that was composed here, as one document or as lines.
+    /// Prints an answer that this program composed, as one document or as lines.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
         if output.json { return Output.standard.document(document()) }
         for line in lines() { Output.standard.line(line) }
     }
 
-    /// Prints the reason why nothing was done, which is no error.
+    /// Prints the reason why nothing was done, which is not an error.
     func showNothing(
         _ document: @autoclosure () -> JSONValue, _ participle: String, _ reason: @autoclosure () -> String
     ) {
@@ -50,7 +50,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Use the daemon at this Unix socket.", valueName: "path"), completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("Use the daemon that listens at this address of the network.", valueName: "url"))
+    @Option(help: ArgumentHelp("Use the daemon that listens at this network address.", valueName: "url"))
     var server: String?
 
     @Option(

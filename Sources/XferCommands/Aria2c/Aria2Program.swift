@@ -93,7 +93,7 @@ public enum Aria2Program {
         }
     }
 
-    /// Pauses the downloads after a signal: aria2c would keep the bytes for the next call, and so does xferd.
+    /// Pauses the downloads after a signal: like aria2c, xferd keeps the bytes for the next call.
     private static func pause(_ ids: [TaskID], _ connection: XferConnection) throws(Aria2Fault) -> Int {
         connection.interruptDescriptor = nil
         _ = try call(connection, TaskPause.self, TaskSelection(ids: ids))

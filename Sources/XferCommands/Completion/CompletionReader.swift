@@ -13,7 +13,7 @@ struct CompletionReader {
     private var pending: CommandTree.Argument?
     private var used: Set<String> = []
     private var positionals: [String] = []
-    /// Behind `--` nothing is an option.
+    /// True until `--`, after which nothing is an option.
     private var hasOptions = true
     private var daemon = SocketLocator.Instance.automatic
     private var isRemote = false
@@ -98,7 +98,7 @@ struct CompletionReader {
         }
     }
 
-    /// Verbs with their meaning; the short names of those that a beginning is typed of.
+    /// Verbs with their meaning; their short names, too, if the typed text begins one.
     private static func names(of verbs: [CommandTree], beginningWith word: String) -> [Completion.Word] {
         let names = verbs.map { Completion.Word(text: $0.name, meaning: $0.abstract) }
         let aliases = verbs.flatMap { verb in
@@ -107,7 +107,7 @@ struct CompletionReader {
         return (names + (word.isEmpty ? [] : aliases)).filter { $0.text.hasPrefix(word) }
     }
 
-    /// The options that the verb has; before the verb those that every verb has.
+    /// The options of the verb; before the verb, those that all verbs have.
     private var arguments: [CommandTree.Argument] {
         if path.isEmpty { return command.arguments + (root.subcommand("status")?.arguments ?? []) }
         // The dump does not say which subcommand is the default.

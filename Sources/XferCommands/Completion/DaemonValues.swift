@@ -24,7 +24,7 @@ enum DaemonValues: String, CaseIterable {
         self = values
     }
 
-    /// True if they are numbers, which people distinguish only by their meaning.
+    /// True if the values are numbers, which people can tell apart only by their description.
     var areNumbers: Bool {
         switch self {
         case .tasks, .batches, .cacheEntries, .failedURLs: true

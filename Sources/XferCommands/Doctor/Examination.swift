@@ -7,7 +7,7 @@ import XferSystem
 /// The rules of `xferctl doctor`: each function judges one thing by facts.
 struct Examination: Sendable {
     let system: SystemFacts
-    /// The settings in force by key; empty for callers that are no operators.
+    /// The settings in force by key; empty for callers that are not operators.
     let settings: [String: String]
 
     // MARK: The daemon
@@ -33,7 +33,8 @@ struct Examination: Sendable {
     }
 
     func rights(isOperator: Bool) -> Finding {
-        .well("rights", isOperator ? "you are an operator" : "you may use the daemon; an operator's doctor sees more")
+        .well(
+            "rights", isOperator ? "you are an operator" : "you may use the daemon; some checks are for operators only")
     }
 
     func database(_ status: DaemonStatus.Result) -> Finding {
@@ -91,14 +92,14 @@ struct Examination: Sendable {
         }
     }
 
-    /// Checks the space of the state directory and the directory for downloads, beside the reserve.
+    /// Checks the space of the state directory and the directory for downloads, without the reserve.
     func space(stateDirectory: String) -> [Finding] {
         let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
         let directories = [stateDirectory] + [text(settings["download.dir"])].compactMap(\.self)
         return directories.compactMap { directory in
             guard let room = system.room(directory) else { return nil }
             let beside = max(0, room.free - reserve)
-            let message = "\(directory) has \(ByteText.size(beside)) beside download.reserve"
+            let message = "\(directory) has \(ByteText.size(beside)) free beyond download.reserve"
             if beside == 0 {
                 return .problem("space", message, "delete files, or lower download.reserve")
             }
@@ -125,7 +126,8 @@ struct Examination: Sendable {
         }
         guard system.isClockSynchronised != false else {
             return .warning(
-                "clock", "no time service keeps it", "timedatectl set-ntp true; waits and deletions follow the clock")
+                "clock", "no time service synchronises it",
+                "timedatectl set-ntp true; waits and deletions follow the clock")
         }
         return .well("clock", "it is plausible")
     }

@@ -4,7 +4,7 @@ import StrictJSON
 struct Finding: Hashable, Sendable {
     enum Level: String, Sendable {
         case well
-        /// Works, but may fail soon or surprise.
+        /// Works now, but may fail soon or behave unexpectedly.
         case warning
         /// Something cannot work.
         case problem

@@ -24,7 +24,7 @@ struct SystemFacts: Sendable {
     var text: @Sendable (_ path: String) -> String?
     /// Seconds since 1970.
     var now: Int64
-    /// True if the kernel's clock is kept by a time service; nil when that cannot be known.
+    /// True if a time service synchronises the kernel's clock; nil when that cannot be known.
     var isClockSynchronised: Bool?
     /// Properties of a unit; nil without systemd.
     var unit: @Sendable (_ name: String, _ isUser: Bool) -> [String: String]?
@@ -72,7 +72,7 @@ struct SystemFacts: Sendable {
         return ferror(file) == 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 
-    /// The clock's state. timedatectl(1) reports the kernel's knowledge, whichever service keeps the clock.
+    /// The clock's state. timedatectl(1) reports the kernel's knowledge, whichever service synchronises the clock.
     private static var isClockSynchronised: Bool? {
         let answer = output(of: "timedatectl show --property=NTPSynchronized --value")
         return ["yes\n": true, "no\n": false][answer ?? ""]

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Helps with the most used options. ArgumentParser's own, with everything, is behind `--help-all`.
+/// Help texts with the most used options. ArgumentParser's complete help is shown by `--help-all`.
 enum ShortHelp {
     /// The help that a command line requests; nil if it requests none, or all.
     static func text(for words: [String], width: Int = 80) -> String? {
@@ -13,7 +13,7 @@ enum ShortHelp {
         return asks && verb == "add" ? add(width: width) : nil
     }
 
-    /// The command line with `--help-all` as the parser knows it.
+    /// The command line with the spelling of `--help-all` that the parser knows.
     static func spelled(_ words: [String]) -> [String] {
         let end = words.firstIndex(of: "--") ?? words.endIndex
         return words[..<end].map { $0 == "--help-all" ? "--help" : $0 } + words[end...]

@@ -3,7 +3,7 @@ import XferProtocol
 
 /// A search among tasks by criteria that the daemon has no filters for: words, times, hosts without a port.
 struct TaskSearch {
-    /// Ids that were named.
+    /// Ids in the arguments.
     private let ids: [TaskIDsArgument]
     /// The searched words in lower case; all have to be in a task's name, label, group or URL.
     private let words: [String]

@@ -131,7 +131,7 @@ struct TaskStages {
         return end < oldest
     }
 
-    /// The number of hidden tasks that ended before today; nil if there are none, or more than the limit exist anyhow.
+    /// The number of hidden tasks that ended before today; nil if there are none, or if the list is full without them.
     func hiddenCount(_ daemon: DaemonSession) throws(CommandFailure) -> Int64? {
         guard hasHidden, !isCut else { return nil }
         let counts = try daemon.call(DaemonStatus.self).value.counts

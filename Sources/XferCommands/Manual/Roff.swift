@@ -34,7 +34,7 @@ struct Roff {
         if isLiteral { request("fi") }
     }
 
-    /// Appends markup that may be broken between words.
+    /// Appends markup whose lines may be broken between words.
     private mutating func filled(_ markup: String) {
         for line in Self.lines(markup) { text(line) }
     }

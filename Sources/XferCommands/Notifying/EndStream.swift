@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Prints and notifies how tasks end, over restarts of the daemon.
+/// Prints and notifies how tasks end, across restarts of the daemon.
 struct EndStream {
     let options: VerbOptions
     let filters: FilterOptions
@@ -13,7 +13,7 @@ struct EndStream {
     /// The events with which a task has ended, or has all its bytes.
     private static let types = EventType.allCases.filter { $0.isTerminal || $0 == .taskStaged }.map(EventName.durable)
 
-    /// Returns only by an error; Ctrl-C is `.interrupted`.
+    /// Returns only with an error; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var notifier = Notifier()
         guard notifier.isUsable else {
@@ -51,7 +51,7 @@ struct EndStream {
     ) throws(CommandFailure) {
         let found = try daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {
-            Output.error.line("xferctl: the daemon came back with another database; going on with what happens there")
+            Output.error.line("xferctl: the daemon has another database now; continuing with its events")
             cursor.restart()
         }
         storeID = found
@@ -76,7 +76,7 @@ struct EndStream {
         }
     }
 
-    /// The task as the event left it; nil if the filters exclude it.
+    /// The task in its state after the event; nil if the filters exclude it.
     private func task(_ event: EventMessage, _ daemon: DaemonSession) throws(CommandFailure) -> TaskSummary? {
         guard let id = event.taskID else { return nil }
         var params = TaskList.Params()

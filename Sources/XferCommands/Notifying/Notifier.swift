@@ -47,7 +47,7 @@ struct Notifier {
         "there is nothing to notify with: notify-send is not in PATH (Debian has it in libnotify-bin), and output does "
         + "not go to a terminal"
 
-    /// The number of the first event that has been added and not been handed to notify-send.
+    /// The number of the first event that was added and has not been passed to notify-send.
     var firstWaiting: Int64? { waiting.first?.seq }
 
     /// The time of the next call of `proceed`; nil if nothing is under way.
@@ -59,7 +59,7 @@ struct Notifier {
         proceed()
     }
 
-    /// Notifies, and waits until the notification was handed over.
+    /// Notifies, and waits until notify-send has accepted it.
     mutating func deliver(_ note: DesktopNote) {
         finish()
         show(note)

@@ -2,7 +2,7 @@ import XferModel
 
 /// Sizes and rates for people, in powers of 1024 with their IEC names: `1.2 GiB`, `640 KiB/s`.
 enum ByteText {
-    /// Powers of 1024, or of 1000 beside a limit that was given in those.
+    /// Powers of 1024, or of 1000 next to a limit that was given in those.
     enum Units {
         case binary, decimal
 

@@ -10,7 +10,7 @@ extension FailureAdvice {
             return "Have the server offer TLS 1.2 or later; if a trust policy requires more, lower it (\(set) with "
                 + "--min-tls); then \(retry)."
         case .tlsParameters:
-            return "Have the server's TLS brought up to date: nothing that it offers is safe; then \(retry)."
+            return "Have the server's TLS updated: nothing that it offers is secure; then \(retry)."
         case .clientCertificateRequired:
             return "Give the server a client certificate: "
                 + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + ", then \(retry)."
@@ -19,17 +19,17 @@ extension FailureAdvice {
                 + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + " sets another one, then \(retry)."
         case .unknownServerName: return "Check the host's name in the URL: the server there has no site of that name."
         case .notTLS:
-            return "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, "
+            return "Check the scheme and the port of the URL: the server there does not use TLS. If that is intended, "
                 + "\(setSource("http", failure, id)) sets the URL with http:// in place of https://."
         case .tlsExpected:
-            return "Set the URL with https:// in place of http://: what answers there uses TLS "
+            return "Set the URL with https:// in place of http://: the server there uses TLS "
                 + "(\(setSource("https", failure, id)))."
         case .notHTTP:
-            return "Check the scheme and the port of the URL: what answers there is no HTTP. If it uses TLS, "
+            return "Check the scheme and the port of the URL: the answer is not HTTP. If it uses TLS, "
                 + "\(setSource("https", failure, id)) sets the URL with https:// in place of http://."
         case .selfSigned, .unknownAuthority:
             return "If you know from its operator that this is the server's key, pin it: \(pinning(failure)), then "
-                + "\(retry). Or name its CA in the daemon's configuration (trust.ca_file)."
+                + "\(retry). Or add its CA to the daemon's configuration (trust.ca_file)."
         case .wrongHostName:
             let test = SuggestedCommand.text("policy test https://\(host(failure))")
             return "Use a name that the server's certificate has; \(test) shows them."
@@ -47,7 +47,7 @@ extension FailureAdvice {
         }
     }
 
-    /// The advice for a failure that is a proxy's, or may be; nil where the reason's own sentence applies.
+    /// The advice for a failure that a proxy caused or may have caused; nil if the reason's own sentence applies.
     static func proxySentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
         guard failure.proxy != nil, let reason = FailureReason(rawValue: failure.reason) else { return nil }
         let retry = SuggestedCommand.text("retry \(id)")
@@ -58,9 +58,10 @@ extension FailureAdvice {
             return "Log in at the proxy: "
                 + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-user USER") + ", then \(retry)."
         case .connectFailed where failure.httpStatus != nil, .httpStatus:
-            return "Ask the proxy's operator, or go another way (\(other), or \(direct) for none), then \(retry)."
+            return "Ask the proxy's operator, or set another proxy (\(other), or \(direct) for none), then \(retry)."
         case .dnsFailure, .connectFailed, .connectTimeout, .networkUnreachable, .connectionLost:
-            return "Check that the proxy is up and reachable from here, or go another way (\(other), or \(direct) for "
+            return
+                "Check that the proxy is up and reachable from here, or set another proxy (\(other), or \(direct) for "
                 + "none), then \(retry)."
         default: return nil
         }
@@ -99,7 +100,7 @@ extension FailureAdvice {
 struct CallerProxies: Sendable {
     private let settings: [ProxySettings]
 
-    /// - Parameter environment: a variable that cannot be understood counts as absent.
+    /// - Parameter environment: a variable that cannot be parsed counts as absent.
     init(_ environment: (String) -> String? = environmentValue) {
         let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
         let pairs = names.compactMap { name in environment(name).map { (name, $0) } }

@@ -22,7 +22,7 @@ enum FailureAdvice {
             return "Add it again with --checksum; or with --resume unsafe, if you know that the file is the beginning "
                 + "of this one; or with -o NAME, which fetches all of it."
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
-            return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
+            return "Check the scheme and the port of the URL: the server there fails the TLS handshake. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)
         }
     }
@@ -47,8 +47,9 @@ enum FailureAdvice {
         guard let status else { return nil }
         return switch status {
         case 400, 411...417, 422, 431: "Check the URL and the request; \(retry) repeats it."
-        case 402, 403, 451: "Check that you may have it, perhaps with a login (-u USER); \(retry) repeats the request."
-        case 405, 501: "Check the method (-X): the server does not take it for this URL."
+        case 402, 403, 451:
+            "Check that you may access it, perhaps with a login (-u USER); \(retry) repeats the request."
+        case 405, 501: "Check the method (-X): the server does not accept it for this URL."
         case 408, 425, 429, 500, 502...599: "The server has a problem of its own; later, \(retry)."
         case 406: "Check the headers (-H): the server has nothing of the requested kind."
         default: nil
@@ -64,23 +65,23 @@ enum FailureAdvice {
         case .connectFailed, .connectTimeout, .networkUnreachable:
             return "Check that the server is up and reachable from here, then \(retry)."
         case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
-            return "Go on from the bytes that are kept with \(retry)."
+            return "Continue from the kept bytes with \(retry)."
         case .tooSlow:
-            return "Go on from the bytes that are kept with \(retry), or lower --min-rate when adding it."
+            return "Continue from the kept bytes with \(retry), or lower --min-rate when adding it."
         case .protocolError, .invalidFraming:
             return "Tell the server's operator that its answer violates HTTP; \(retry) repeats the request."
         case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
         case .trustRejected:
-            return "Have the server's certificate fixed, or name its CA in the daemon's configuration (trust.ca_file)."
+            return "Have the server's certificate fixed, or add its CA to the daemon's configuration (trust.ca_file)."
         case .pinMismatch: return "Do not continue before you know why the server has another key than the pinned one."
         case .revocationUnknown:
             return "Have the server staple a current OCSP response; its policy here requires one."
         case .policyMissing:
-            return "Have the trust policy restored, or name another one when adding it again."
+            return "Have the trust policy restored, or add the task again with another one."
         case .httpStatus: return "Check the URL; when the server has the file again, \(retry)."
         case .authFailed: return "Add it again with the right user and password (-u USER) or header (-H)."
         case .expansionLimit:
-            return "Ask for no content coding (Accept-Encoding: identity), or have results.max_ratio raised."
+            return "Request no content coding (Accept-Encoding: identity), or have results.max_ratio raised."
         case .tooLarge:
             return "Allow more with \(SuggestedCommand.text("update \(id) --max-size SIZE")), then \(retry)."
         case .lengthMismatch, .checksumMismatch:
@@ -95,11 +96,12 @@ enum FailureAdvice {
         case .unacceptableType: return "Check what the URL serves now, or widen accept_types when adding it again."
         case .parseFailed: return "Check the response with \(SuggestedCommand.text("result \(id)"))."
         case .uploadRejected:
-            return "Look at the server's answer with \(SuggestedCommand.text("result \(id)")), then \(retry)."
+            return "Check the server's answer with \(SuggestedCommand.text("result \(id)")), then \(retry)."
         case .sourceFileChanged: return "Add it again, with --spool if the file keeps changing."
-        case .bodyNotRewindable: return "Give the content as a regular file, or allow no redirects (--redirect)."
+        case .bodyNotRewindable: return "Send the content from a regular file, or allow no redirects (--redirect)."
         case .outcomeUnknown:
-            return "Ask the server whether it did it; if not, \(retry). An Idempotency-Key header makes retries safe."
+            return
+                "Check whether the server carried it out; if not, \(retry). An Idempotency-Key header makes retries safe."
         case .credentialMissing: return "Have the credential's file, variable or profile restored, then \(retry)."
         case .destinationExists: return "Choose another name (-o) or another --on-conflict, and add it again."
         case .destinationDenied:
@@ -111,18 +113,18 @@ enum FailureAdvice {
             return "Give another name with \(SuggestedCommand.text("update \(id) -o NAME")), then \(retry)."
         case .fileTooLarge:
             return "Choose a directory (-d) on a file system for large files, or raise the daemon's limit (ulimit -f)."
-        case .diskError: return "Look at the disk (dmesg), then \(retry)."
+        case .diskError: return "Check the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
         case .outOfDescriptors:
             return "Raise the daemon's limit of open files (LimitNOFILE=, ulimit -n), then \(retry)."
         case .postProcessFailed:
-            return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
+            return "Check the hook's output in the daemon's log, then \(retry); nothing is fetched again."
         case .deadlineExceeded: return "Try it without its deadline with \(retry)."
-        case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
+        case .dependencyFailed: return "Repair the task it waited for; when that has completed, \(retry)."
         case .blockedURL: return "Retry anyway with \(retry), or see \(SuggestedCommand.text("failed-url"))."
         case .onlyIfCachedMiss:
             return "Add it again with another --cache-policy that allows a request."
-        case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
+        case .internalError: return "Check the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }
     }
 }

@@ -1,7 +1,7 @@
 import XferProtocol
 
 extension FileSystemRecord {
-    /// The file system with what distinguishes it from a local one that can do everything.
+    /// The file system, with its differences from a local one without limitations.
     var sentence: String {
         let name = mountPoint.map { "\(type) at \($0)" } ?? type
         let remarks = remarks
@@ -16,8 +16,8 @@ extension FileSystemRecord {
             let others = missing.dropLast().joined(separator: ", ")
             remarks.append("without " + (others.isEmpty ? last : "\(others) and \(last)"))
         }
-        if isLocal, !hasJournal { remarks.append("no journal is known") }
-        if names == OpenEnum(.windows) { remarks.append("only names of Windows") }
+        if isLocal, !hasJournal { remarks.append("not known to have a journal") }
+        if names == OpenEnum(.windows) { remarks.append("only names that Windows allows") }
         if longestName < 255 { remarks.append("names of at most \(longestName) bytes") }
         if let largestFile { remarks.append("files of at most \(ByteText.size(largestFile))") }
         if timeStep >= 1_000_000_000 { remarks.append("times in steps of \(timeStep / 1_000_000_000) s") }

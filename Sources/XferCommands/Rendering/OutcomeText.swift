@@ -1,7 +1,7 @@
 import XferModel
 
-/// The lines about a task's end that stay in the scroll-back: its state, its file, and for a failure the reason and
-/// advice.
+/// The lines about a task's end that stay in the terminal's history: its state, its file, and for a failure the reason
+/// and advice.
 struct OutcomeText: Sendable {
     let style: Style
     /// The proxies that the reader's other programs use.

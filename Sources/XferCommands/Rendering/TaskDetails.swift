@@ -7,7 +7,7 @@ struct TaskDetails: Sendable {
     let style: Style
     /// The time from which remaining waits are counted.
     let now: Timestamp
-    /// The proxies of the environment of the person who asks.
+    /// The proxies of the environment of the person who runs the command.
     var callerProxies = CallerProxies()
 
     /// The width of the names, in columns.

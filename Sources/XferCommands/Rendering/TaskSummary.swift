@@ -49,7 +49,7 @@ struct TaskSummary: Hashable, Sendable {
         /// The host with the port, in the form of messages.
         var host: String?
         var cause: FailureCause?
-        /// The proxy that failed, refused, or may have given the answer. Not sanitised.
+        /// The proxy that failed, refused, or may have sent the answer. Not sanitised.
         var proxy: String?
     }
 
@@ -192,7 +192,7 @@ extension TaskSummary {
         return percentDecoded(last)
     }
 
-    /// The decoded text; unchanged if the escapes are no UTF-8.
+    /// The decoded text; unchanged if the escapes are not UTF-8.
     static func percentDecoded(_ text: Substring) -> String {
         guard text.contains("%") else { return String(text) }
         let octets = Array(text.utf8)

@@ -13,20 +13,20 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
     var meaning: String {
         switch self {
         case .id: "the task's id"
-        case .state: "where it stands"
-        case .done: "how much of it is there"
-        case .size: "how long it is"
-        case .rate: "how fast it is"
-        case .eta: "how long it still takes"
+        case .state: "its state"
+        case .done: "the percentage that has been transferred"
+        case .size: "its size"
+        case .rate: "its present rate"
+        case .eta: "the remaining time"
         case .priority: "its priority"
         case .group: "its group"
         case .label: "its label"
         case .host: "the server's name"
         case .name: "the file's name"
-        case .note: "why it waits or failed"
+        case .note: "the reason why it waits or failed"
         case .url: "requested text"
-        case .added: "when it was added"
-        case .ended: "when its last run ended"
+        case .added: "the time at which it was added"
+        case .ended: "the time at which its last run ended"
         }
     }
 

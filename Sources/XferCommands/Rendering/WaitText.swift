@@ -23,9 +23,9 @@ enum WaitText {
             let failure = task.failure?.reason == FailureReason.destinationUnavailable.rawValue ? task.failure : nil
             let facts = failure.map { ": \(SafeText.sanitised($0.message))" }
             return "for its directory" + (facts ?? ", which is gone (an unmounted disk?)")
-        case .sourceExpired: return "for a fresh URL: the one it has expired"
+        case .sourceExpired: return "for a new URL: its present one has expired"
         case .dependency: return "for another task"
-        case .lease: return "for its lease, which is over"
+        case .lease: return "for its lease, which has ended"
         case .hostCooldown:
             let cause = task.waitURL.map { " by the answer to \(SafeText.sanitised($0))" } ?? ""
             return "for its host's cooldown\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
@@ -40,7 +40,7 @@ enum WaitText {
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"
         case .queueFull: return "for a free place in the queue"
-        case .runEnding: return "for the end of its former run, which is stopping"
+        case .runEnding: return "for the end of its previous run, which is stopping"
         case .noNode:
             guard let detail = task.waitDetail else {
                 return "for a node that may take it; `xferctl fleet nodes` lists them"

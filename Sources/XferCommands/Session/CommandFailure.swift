@@ -30,8 +30,8 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .done: "Done, or there was nothing to do; the output says why."
         case .taskFailed:
             "A task that was waited for failed or was cancelled, a test failed, or the output could not be written."
-        case .usage: "The command line, or a file that it names, is wrong; nothing was done."
-        case .refused: "The daemon refused, or knows nothing by an id or name that was given; the rest was done."
+        case .usage: "The command line, or a file given with it, is wrong; nothing was done."
+        case .refused: "The daemon refused, or an id or a name is unknown; the rest was done."
         case .noDaemon: "No daemon answered; standard error lists the sockets that were tried."
         case .timedOut: "Waiting took longer than allowed; the transfers continue."
         case .interrupted: "Interrupted by Ctrl-C; the transfers continue."

@@ -85,7 +85,7 @@ struct DaemonSession {
         try answer(to: try send(method, params), of: method)
     }
 
-    /// The number of the newest event: a subscription with `since` gets all that happens from now on.
+    /// The number of the newest event: a subscription with this as `since` gets all later events.
     func lastEventNumber() throws(CommandFailure) -> Int64 {
         let answer = try call(EventsSubscribe.self, EventsSubscribe.Params(types: [.durable(.taskRemoved)])).value
         _ = try call(EventsUnsubscribe.self, EventsUnsubscribe.Params(subscription: answer.subscription))

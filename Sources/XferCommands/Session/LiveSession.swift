@@ -16,7 +16,8 @@ struct LiveSession {
     /// The interval between attempts to reach it.
     private static let retryInterval = Duration.milliseconds(250)
 
-    /// - Parameter isDaemonKnown: true if it answered just now; then it is looked for while it restarts.
+    /// - Parameter isDaemonKnown: true if the daemon has just answered; then the session waits for it while it
+    ///   restarts.
     init(
         _ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil, isDaemonKnown: Bool = false
     ) throws(CommandFailure) {
@@ -78,7 +79,8 @@ struct LiveSession {
     /// The occurrences for a command that only waits.
     enum Wakening {
         case event(EventMessage)
-        /// Events were lost, with the connection or because there were too many: what is waited for has to be read again.
+        /// Events were lost, with the connection or because there were too many: the state of what the command waits
+        /// for has to be read again.
         case stale
         case timeUp
     }

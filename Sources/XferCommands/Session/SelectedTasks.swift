@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The tasks that options select, as ids, for verbs whose methods take no filter.
+/// The tasks that options select, as ids, for verbs whose methods do not accept a filter.
 struct SelectedTasks {
     let named: [TaskIDsArgument]
     let isAll: Bool
@@ -66,11 +66,11 @@ struct SelectedTasks {
         return ids
     }
 
-    /// The tasks that published these files: for each path the newest one, the demanding one first.
+    /// The tasks that published these files: for each path the newest preferred one, else the newest one.
     ///
     /// - Parameters:
     ///   - paths: absolute paths.
-    ///   - demands: whether a task has what the verb needs of it; a path that no such task has gets any other.
+    ///   - demands: true for a task that is preferred; a path without such a task gets any other task.
     static func publishing(
         _ paths: Set<String>, fields: [String], preferring demands: (TaskRecord) -> Bool, _ daemon: DaemonSession
     ) throws(CommandFailure) -> [String: TaskID] {
@@ -110,7 +110,7 @@ struct SelectionReason {
         self.daemon = daemon
     }
 
-    /// The message about filters that match no task. It states a group that does not exist, and the one that was
+    /// The message about filters that match no task. It mentions a group that does not exist, and the one that was
     /// probably meant.
     ///
     /// - Parameter states: the states to which filters without a state were narrowed; nil if they were not.
@@ -166,7 +166,7 @@ struct GroupNames {
         return "there is no group \"\(SafeText.sanitised(name))\"\(hint)"
     }
 
-    /// The highest number of groups that are searched: every batch is one.
+    /// The highest number of groups that are searched: every batch is a group.
     private static let most = 20_000
 }
 

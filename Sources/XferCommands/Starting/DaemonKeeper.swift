@@ -1,6 +1,6 @@
 import Glibc
 
-/// The service manager that keeps a daemon's process, if one does.
+/// The service manager of a daemon's process, if it has one.
 enum DaemonKeeper: Hashable {
     case systemManager
     case userManager

@@ -10,14 +10,14 @@ struct DaemonStarter {
     /// The longest time of a start: a large queue is restored before the socket answers.
     private static let patience = Duration.seconds(60)
     private static let interval = Duration.milliseconds(20)
-    /// Daemons refuse it (user_namespaces(7)), so that it could not even stop its own.
+    /// The uid of unknown users (user_namespaces(7)). Daemons refuse it, so that it could not even stop its own daemon.
     private static let overflowUser: uid_t = 65534
     private static let remedy =
-        "name directories that you may write: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
+        "specify directories that you can write to: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
 
     /// True if the failure to connect means that no daemon of the user's runs, and another one would serve.
     ///
-    /// A daemon of the system's that is down has the user's tasks: it is not passed over.
+    /// If the system's daemon has the user's tasks and is down, no other one is started.
     static func mayStart(
         after error: NoDaemonError, isRoot: Bool = geteuid() == 0,
         hasSystemManager: Bool = ServiceManagers.ofThisMachine().hasSystem,
@@ -41,7 +41,7 @@ struct DaemonStarter {
 
     /// Starts a daemon and returns when it answers.
     ///
-    /// - Parameter isRequested: true if the user requests just that, so that `client.start` does not count.
+    /// - Parameter isRequested: true if the user explicitly requests a start, so that `client.start` does not apply.
     /// - Returns: one line about the started daemon.
     func start(isRequested: Bool = false) throws(CommandFailure) -> String {
         guard geteuid() != Self.overflowUser else {
@@ -130,7 +130,7 @@ struct DaemonStarter {
             + "\(SafeText.sanitised(facts.log))); `xferctl daemon stop` ends it"
     }
 
-    /// The end of a log that is set aside at a start.
+    /// The length of a log at which a start renames it.
     private static let longestLog: off_t = 4 << 20
 
     /// The log, in the state directory, which only its user can read.
@@ -149,7 +149,7 @@ struct DaemonStarter {
         return log
     }
 
-    /// Creates the directory with those above it; failures are noticed when the log is opened.
+    /// Creates the directory and its parents; failures are noticed when the log is opened.
     private static func makeDirectories(_ path: String) {
         var made = ""
         let names = path.split(separator: "/")
@@ -161,7 +161,7 @@ struct DaemonStarter {
 
     /// Waits until the user's daemon answers.
     ///
-    /// - Parameter child: the process that was started; another daemon may have been faster.
+    /// - Parameter child: the process that was started; another process may have started a daemon earlier.
     private func waitForAnswer(of child: pid_t?, log: (path: String, begin: off_t)?) throws(CommandFailure) {
         let end = Readiness.now + Self.patience
         let locator = SocketLocator.ofThisProcess()

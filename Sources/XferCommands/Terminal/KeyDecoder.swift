@@ -12,7 +12,7 @@ enum Key: Hashable, Sendable {
 /// Makes keys from the bytes that a terminal sends: UTF-8, control characters, and the sequences of cursor and function
 /// keys (ECMA-48, xterm, rxvt and the Linux console). A value: bytes may come in any portions.
 ///
-/// Sequences that are not known are dropped whole, so that none of their bytes is taken for a letter.
+/// Unknown sequences are dropped completely, so that none of their bytes is read as a letter.
 struct KeyDecoder: Sendable {
     private var state = State.ground
 

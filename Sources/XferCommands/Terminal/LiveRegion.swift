@@ -64,7 +64,7 @@ struct LiveRegion {
     }
 }
 
-/// The terminal's alternate screen (xterm's `1049`): the former contents come back at the end.
+/// The terminal's alternate screen (xterm's `1049`): the previous contents are restored at the end.
 struct FullScreen {
     let terminal: Terminal
     /// The present contents of the screen, row by row; empty when they are unknown.

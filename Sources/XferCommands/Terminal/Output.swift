@@ -71,7 +71,7 @@ struct ByteOutput {
 
     /// - Parameters:
     ///   - path: nil is standard output.
-    ///   - sparesTerminal: refuses bytes that are no text if standard output is a terminal.
+    ///   - sparesTerminal: refuses bytes that are not text if standard output is a terminal.
     init(path: String?, sparesTerminal: Bool = false) throws(CommandFailure) {
         self.sparesTerminal = sparesTerminal && path == nil && isatty(STDOUT_FILENO) == 1
         guard let path else {

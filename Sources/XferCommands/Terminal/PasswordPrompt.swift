@@ -33,7 +33,7 @@ enum PasswordPrompt {
     }
 }
 
-/// Edits a line that is not shown: backspace takes a character back, Ctrl-U everything.
+/// Edits a line that is not shown: backspace deletes a character, Ctrl-U the whole line.
 struct PasswordLine {
     private var bytes: [UInt8] = []
 

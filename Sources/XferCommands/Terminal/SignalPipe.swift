@@ -1,6 +1,6 @@
 import Glibc
 
-/// Turns signals into bytes on a pipe, so that one `poll(2)` can wait for them beside a socket and a keyboard.
+/// Turns signals into bytes on a pipe, so that one `poll(2)` can wait for signals, a socket and a keyboard.
 ///
 /// Made once per process, by the verb that waits. SIGINT and SIGTERM lose their handler after the first arrival: a
 /// second Ctrl-C ends a process that hangs.
@@ -61,11 +61,11 @@ private func forwardSignal(_ signal: Int32) {
     errno = savedErrno
 }
 
-/// Waits until one of several descriptors can be read, or time is up (poll(2)).
+/// Waits until one of several descriptors can be read, or the time has passed (poll(2)).
 enum Readiness {
-    /// - Parameter timeout: nil waits for ever.
-    /// - Returns: the descriptors that can be read or were closed by the other side; empty when time is up or a signal
-    ///   arrived.
+    /// - Parameter timeout: nil waits without a limit.
+    /// - Returns: the descriptors that can be read or were closed by the other side; empty when the time has passed or
+    ///   a signal arrived.
     static func wait(for descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let milliseconds = timeout.map { span -> Int32 in
@@ -78,6 +78,6 @@ enum Readiness {
         return Set(entries.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Now, on the clock that waits are counted on.
+    /// The present time of the clock that is used for waits.
     static var now: ContinuousClock.Instant { ContinuousClock().now }
 }

@@ -20,7 +20,7 @@ struct Terminal: Sendable {
     }
 
     static let standard = Terminal(.standard)
-    /// The terminal for messages beside data that is written to standard output.
+    /// The terminal for messages: standard error, while data goes to standard output.
     static let error = Terminal(.error)
 
     var style: Style { Style(isEnabled: usesColour) }
@@ -74,7 +74,7 @@ struct TerminalMode {
     private let original: termios
     private let changed: termios
 
-    /// Switches the terminal to single keys without echo. Returns nil when the descriptor is no terminal.
+    /// Switches the terminal to single keys without echo. Returns nil when the descriptor is not a terminal.
     /// - Parameter keepsSignals: true if Ctrl-C still raises SIGINT; otherwise it is read as byte 3.
     init?(readingKeysFrom descriptor: Int32, keepsSignals: Bool) {
         var settings = termios()

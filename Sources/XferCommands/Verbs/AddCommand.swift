@@ -63,7 +63,7 @@ struct AddCommand: ParsableCommand {
     @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until they have ended, showing progress.")
     var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
+    @Option(help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
     var timeout: TimeSpan?
 
     @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -277,7 +277,7 @@ enum AddText {
     static func lines(_ one: TaskAdd.One, style: Style) -> [String] {
         let glance = TaskSummary(one.task)
         let state = style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))
-        let exists = one.existing == true ? " (it was there already)" : ""
+        let exists = one.existing == true ? " (it existed already)" : ""
         let failure = glance.state == TaskState.failed.rawValue ? glance.failure : nil
         let cause = failure.map { ": \(FailureText.cause($0))" } ?? ""
         return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(cause)\(exists)"]
@@ -288,12 +288,12 @@ enum AddText {
         let existing = Set(many.existing)
         guard many.ids.count > 20 else {
             return zip(many.ids, batch).enumerated().map { index, pair in
-                let exists = existing.contains(index) ? " (it was there already)" : ""
+                let exists = existing.contains(index) ? " (it existed already)" : ""
                 return "#\(pair.0) \(SafeText.sanitised(Redaction.url(pair.1.firstURL)))\(exists)"
             }
         }
         let range = "#\(many.ids.min()?.description ?? "") to #\(many.ids.max()?.description ?? "")"
-        let exists = existing.isEmpty ? "" : ", \(existing.count) of them were there already"
+        let exists = existing.isEmpty ? "" : ", \(existing.count) of them existed already"
         return ["\(many.ids.count) tasks: \(range)\(exists)"]
     }
 }

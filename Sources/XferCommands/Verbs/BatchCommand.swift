@@ -59,7 +59,7 @@ struct BatchCommand: ParsableCommand {
         var wait = false
 
         @Option(
-            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
+            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
 
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -153,7 +153,7 @@ struct BatchCommand: ParsableCommand {
             }
         }
 
-        /// The fields of an entry that differ from the shared ones; its URL alone if there are none.
+        /// The fields of an entry that differ from the shared ones; only its URL if there are none.
         private static func entry(_ task: NewTask, beside shared: JSONObject) -> BatchEntry {
             var entry = BatchEntry(task.firstURL)
             var own = JSONObject()
@@ -208,7 +208,7 @@ struct BatchCommand: ParsableCommand {
         var wait = false
 
         @Option(
-            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
+            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
 
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -293,9 +293,9 @@ struct BatchText: Sendable {
 
     /// The text about an added batch: `batch 4: 3 tasks, 2 refused`.
     ///
-    /// - Parameter refused: the number of lines of the list that became no task.
+    /// - Parameter refused: the number of the list's lines that did not become tasks.
     static func added(_ result: BatchAdd.Result, refused: Int) -> String {
-        let exists = result.existing == true ? " (it was there already)" : ""
+        let exists = result.existing == true ? " (it existed already)" : ""
         let others = refused == 0 ? "" : ", \(refused) refused"
         return "batch \(result.batch.id): \(result.batch.total) tasks\(others)\(exists)"
     }

@@ -8,14 +8,14 @@ struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cache", abstract: "List and remove cached responses.",
         discussion: """
-            Tasks keep and use responses only where they, or their profiles, say so: `xferctl add --cache-policy \
-            protocol` follows what servers say about it (RFC 9111).
+            Responses are stored and used only if the task or its profile says so: `xferctl add --cache-policy \
+            protocol` follows the servers' Cache-Control (RFC 9111).
             """,
         subcommands: [Stats.self, List.self, Show.self, Remove.self, Clear.self, Trim.self],
         defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show how much is kept.")
+        static let configuration = CommandConfiguration(abstract: "Show the size of the cache.")
 
         @OptionGroup var options: VerbOptions
 
@@ -82,24 +82,24 @@ struct CacheCommand: ParsableCommand {
 
         func run() throws {
             options.show(try options.open().call(CacheClear.self)) { result, _ in
-                [CacheText.removed(result, orElse: "nothing is kept")]
+                [CacheText.removed(result, orElse: "the cache is empty")]
             }
         }
     }
 
     struct Trim: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Apply the limits now, or narrower ones this once, for operators.",
+            abstract: "Apply the limits now, or lower ones this time only; for operators.",
             discussion: "Above the limit, the least recently used responses are removed until half of it is free.")
 
         @Option(
-            help: ArgumentHelp("Keep at most half of so many bytes if there are more.", valueName: "size"),
+            help: ArgumentHelp("Size limit for this time, in bytes.", valueName: "size"),
             transform: ByteAmount.argument)
         var maxBytes: ByteAmount?
 
         @Option(
             help: ArgumentHelp(
-                "Remove responses that were not used for so long.", valueName: "time"), transform: TimeSpan.argument
+                "Remove responses that were not used for this long.", valueName: "time"), transform: TimeSpan.argument
         )
         var maxAge: TimeSpan?
 
@@ -138,7 +138,7 @@ enum CacheText {
                 Table.Cell(ByteText.size(entry.size)), Table.Cell(entry.url),
             ]
         }
-        return table.lines(on: terminal, orElse: "nothing is kept")
+        return table.lines(on: terminal, orElse: "the cache is empty")
     }
 
     static func lines(_ stats: CacheStats.Result) -> [String] {
@@ -163,7 +163,7 @@ enum CacheText {
         return lines
     }
 
-    /// - Parameter reason: why nothing was, if nothing was.
+    /// - Parameter reason: the reason why nothing was removed, if nothing was.
     static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
         guard result.removedCount > 0 else { return "nothing removed: \(reason)" }
         return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"

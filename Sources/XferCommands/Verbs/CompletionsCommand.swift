@@ -31,7 +31,7 @@ struct CompletionsCommand: ParsableCommand {
 /// `xferctl complete`: the possible words at the cursor, for the scripts that `xferctl completions` prints.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "complete", abstract: "Say what may stand at the cursor.", shouldDisplay: false)
+        commandName: "complete", abstract: "Print the completions at the cursor.", shouldDisplay: false)
 
     @Argument(help: "The shell.")
     var shell: Shell

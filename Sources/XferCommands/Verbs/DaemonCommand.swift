@@ -12,7 +12,7 @@ struct DaemonCommand: ParsableCommand {
         commandName: "daemon", abstract: "Start, show and stop the daemon; print its log.",
         discussion: """
             `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in \
-            the background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its \
+            the background. A daemon in the background ends when the machine does; `xferctl add` starts it again, and its \
             tasks continue. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
             """,
         subcommands: [Start.self, Status.self, Stop.self, Log.self], defaultSubcommand: Status.self)
@@ -35,7 +35,7 @@ struct DaemonCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the daemon's process, files and keeper.",
+            abstract: "Show the daemon's process, files and service manager.",
             discussion: "The exit status is 4 if no daemon answers.")
 
         @OptionGroup var options: VerbOptions
@@ -62,7 +62,7 @@ struct DaemonCommand: ParsableCommand {
             let keeper = options.connection.isRemote ? nil : DaemonKeeper(processID: status.pid)
             if keeper == .systemManager {
                 throw CommandFailure(
-                    .refused, "systemd keeps this daemon: `sudo systemctl stop xferd.socket xferd.service` stops it")
+                    .refused, "systemd manages this daemon: `sudo systemctl stop xferd.socket xferd.service` stops it")
             }
             if keeper == .userManager, let systemctl = ChildProgram.find("systemctl") {
                 // The socket first: it would start the daemon again.
@@ -75,7 +75,7 @@ struct DaemonCommand: ParsableCommand {
             }
             let answer = try daemon.call(DaemonShutdown.self, DaemonShutdown.Params(mode: .suspend))
             if keeper != nil, !DaemonKeeper.waitForEnd(of: status.pid) {
-                throw CommandFailure(.timedOut, "the daemon accepted to stop, but process \(status.pid) still runs")
+                throw CommandFailure(.timedOut, "the daemon agreed to stop, but process \(status.pid) still runs")
             }
             options.show(answer) { _, _ in ["stopped; unfinished tasks continue at the next start"] }
         }
@@ -123,7 +123,7 @@ struct DaemonCommand: ParsableCommand {
             }
         }
 
-        /// The place of the daemon that answers, else of the user's last one unless another daemon is named.
+        /// The place of the daemon that answers, else of the user's last one, unless the options choose another daemon.
         private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
             let instance = try connection.instance()
             do throws(CommandFailure) {

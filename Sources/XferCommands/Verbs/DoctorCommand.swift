@@ -10,7 +10,7 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor", abstract: "Examine the daemon and its surroundings, and say what to do.",
         discussion: """
             Nothing is changed. The exit status is 0 without a problem, also with warnings; 1 with one; 4 if no daemon \
-            answers. An operator's doctor sees more: the settings and the directories.
+            answers. For operators it also checks the settings and the directories.
             """)
 
     @Option(help: ArgumentHelp("Also resolve this host's name, as a transfer would.", valueName: "host"))
@@ -68,8 +68,8 @@ struct DoctorCommand: ParsableCommand {
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 
-    /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if it
-    ///   is no unit.
+    /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if
+    ///   it is not a unit.
     private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {
         [examination.clock(), examination.names(host: host), examination.authorities()]
             + [examination.proxies(CallerProxies())].compactMap(\.self)

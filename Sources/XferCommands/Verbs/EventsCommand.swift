@@ -5,7 +5,7 @@ import XferProtocol
 /// `xferctl events`: a live stream (`events.subscribe`) or stored events (`events.since`).
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Follow what happens, or read what happened.",
+        commandName: "events", abstract: "Follow new events, or read earlier ones.",
         discussion: """
             Events are durable and numbered: --since N replays the events after number N, also after restarts. \
             Without --no-follow new ones are printed until Ctrl-C, also into a pipe.
@@ -24,7 +24,7 @@ struct EventsCommand: ParsableCommand {
         completion: .daemon(.tasks), transform: TaskIDArgument.argument)
     var task: [TaskIDArgument] = []
 
-    @Flag(help: "End after what happened so far.")
+    @Flag(help: "End after the stored events.")
     var noFollow = false
 
     @Flag(help: "Show progress, too.")

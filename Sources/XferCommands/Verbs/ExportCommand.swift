@@ -7,7 +7,7 @@ struct ExportCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write tasks as a list for `xferctl add -i` and aria2c.",
         discussion: """
-            Without ids and filters the unfinished tasks. What the format cannot carry is said on standard error. A \
+            Without ids and filters the unfinished tasks. What the format cannot express is reported on standard error. A \
             task with a secret in its URL or header fields is left out, and the exit status is 3, unless --show-secrets \
             is given: only its owner can do so, over the Unix socket. Logins are never written.
 

@@ -9,7 +9,7 @@ struct FailedURLCommand: ParsableCommand {
         commandName: "failed-url", abstract: "List and clear permanently failed URLs.",
         discussion: """
             A permanent failure of a download (404 and similar) is recorded: programs that add the same request again \
-            get it without another request, until sharing.negative_ttl is over. `xferctl add` and `xferctl retry` \
+            get that failure without another request, until sharing.negative_ttl has passed. `xferctl add` and `xferctl retry` \
             make the request anyway.
             """,
         subcommands: [List.self, Remove.self, Clear.self], defaultSubcommand: List.self)

@@ -16,7 +16,7 @@ struct FleetCommand: ParsableCommand {
         ])
 
     struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show how the fleet stands.")
+        static let configuration = CommandConfiguration(abstract: "Show the fleet's state.")
 
         @OptionGroup var options: VerbOptions
 
@@ -71,8 +71,8 @@ struct FleetCommand: ParsableCommand {
 
     struct Move: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give tasks another place.",
-            discussion: "Bytes that a node has received stay there and are fetched again by the other one.")
+            abstract: "Change which nodes may run tasks.",
+            discussion: "Bytes that a node has received stay there; the next node fetches them again.")
 
         @Argument(help: "The tasks' ids.")
         var ids: [Int64]
@@ -123,7 +123,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Limit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bound the tasks of one host over all nodes.", discussion: "Without a number there is no limit.")
+            abstract: "Limit the tasks of one host over all nodes.", discussion: "Without a number there is no limit.")
 
         @Argument(help: "The host as in a URL, with :port unless it is the scheme's default.") var host: String
         @Argument(help: "Highest number of tasks at a time.") var number: Int?
@@ -156,7 +156,7 @@ struct FleetCommand: ParsableCommand {
 }
 
 extension VerbOptions {
-    /// Connects to the fleet, unless the options name a socket or a server.
+    /// Connects to the fleet, unless the options specify a socket or a server.
     func openFleet() throws(CommandFailure) -> DaemonSession {
         let instance = try connection.instance()
         return try DaemonSession.open(instance == .automatic ? .fleet : instance)

@@ -9,7 +9,7 @@ struct GroupCommand: ParsableCommand {
         commandName: "group", abstract: "Show, pause and limit groups of tasks.",
         discussion: """
             `xferctl add --group NAME` puts a task into a group of yours; every user has groups of their own, and an \
-            operator names another's with --owner. A group can be set up before it has tasks. `xferctl list --group \
+            operator chooses another user's with --owner. A group can be set up before it has tasks. `xferctl list --group \
             NAME` and the other verbs' --group select its tasks.
             """,
         subcommands: [List.self, Show.self, Set.self, Pause.self, Resume.self, Remove.self],
@@ -103,7 +103,7 @@ struct GroupCommand: ParsableCommand {
 
         @OptionGroup var group: GroupArguments
 
-        @Flag(help: "Put what runs back into the queue, too, with the bytes it has.")
+        @Flag(help: "Also return running tasks to the queue; they keep their bytes.")
         var running = false
 
         @Flag(help: "Pause the group before it has tasks.")

@@ -7,7 +7,7 @@ struct HostsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hosts", abstract: "List hosts: transfers at once, connections, and why not more.",
         discussion: """
-            xferd finds by itself how many transfers a host may have at once: WINDOW. Limits of one host are set with \
+            xferd determines how many transfers a host may have at once: WINDOW. Limits of one host are set with \
             `xferctl limit --host HOST`.
             """)
 
@@ -36,7 +36,7 @@ struct HostsCommand: ParsableCommand {
         }
     }
 
-    /// The host's own limits, else why its window does not grow.
+    /// The host's own limits, else the reason why its window does not grow.
     private static func note(_ host: HostRecord) -> String {
         let limits = [
             host.maxConnections.map { "at most \($0) connections" },
@@ -46,7 +46,7 @@ struct HostsCommand: ParsableCommand {
         return switch host.reason?.value {
         case nil, .unneeded: "-"
         case .growing: "grows"
-        case .most: "has all it may have"
+        case .most: "is at its limit"
         case .refused: "refuses more"
         case .noGain: "more is not faster"
         case .sharedAddress: "shares its address's connections"

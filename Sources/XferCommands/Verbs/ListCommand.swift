@@ -56,7 +56,7 @@ struct ListCommand: ParsableCommand {
     var columns: [TaskColumn]?
 
     @Option(
-        help: ArgumentHelp("Show these fields of the tasks as they are, separated by commas.", valueName: "names"),
+        help: ArgumentHelp("Show these fields of the tasks unformatted, separated by commas.", valueName: "names"),
         completion: .daemon(.fields), transform: Self.fields)
     var fields: TaskColumns?
 

@@ -5,10 +5,10 @@ import XferProtocol
 /// `xferctl network`: the result of `network.status`.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "network", abstract: "Show how the daemon sees the network.",
+        commandName: "network", abstract: "Show the network's state as the daemon observes it.",
         discussion: """
-            offline: no default route leads anywhere; what cannot be reached waits until something changes. metered: \
-            tasks added with --no-metered wait. Given an address, also whether there is a way to it; nothing is sent.
+            offline: there is no usable default route; tasks wait until the network changes. metered: \
+            tasks added with --no-metered wait. Given an address, also shows if it has a route; nothing is sent.
             """)
 
     @Argument(help: ArgumentHelp("An IPv4 or IPv6 address; names are not looked up.", valueName: "address"))

@@ -4,7 +4,7 @@ import XferModel
 /// `xferctl notify`: notifies of the ends of tasks, until Ctrl-C.
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Notify of tasks that end: on the desktop, and by the terminal's bell.",
+        commandName: "notify", abstract: "Report tasks that end, on the desktop and by the terminal's bell.",
         discussion: """
             Runs until Ctrl-C, prints a line for every task that ends, and shows it with notify-send where that is \
             installed. On a terminal the bell rings. Tasks that end while a notification is being shown are reported \

@@ -8,8 +8,8 @@ struct OperationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operation", abstract: "List, show and cancel verbs over many tasks.",
         discussion: """
-            A verb whose filter matches more than 1,000 tasks is carried out by the daemon in the background, also after \
-            a crash: it is an operation. The operations of one user run one after the other.
+            If a verb's filter matches more than 1,000 tasks, the daemon carries it out in the background, also after \
+            a crash. This is called an operation. The operations of one user run one after the other.
             """,
         subcommands: [List.self, Show.self, Cancel.self], defaultSubcommand: List.self)
 

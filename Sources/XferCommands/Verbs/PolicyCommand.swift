@@ -67,7 +67,7 @@ struct PolicyCommand: ParsableCommand {
         var url: String
 
         @Option(
-            help: ArgumentHelp("A policy that a task would name.", valueName: "name"),
+            help: ArgumentHelp("A policy that a task would set.", valueName: "name"),
             completion: .daemon(.policies))
         var policy: String?
 

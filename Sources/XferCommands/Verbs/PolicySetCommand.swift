@@ -42,7 +42,7 @@ struct PolicySetCommand: ParsableCommand {
 
     @Flag(
         name: .customLong("require-stapled-ocsp"),
-        help: "Refuse a server that staples no OCSP response by which its certificate is not revoked.")
+        help: "Refuse a server without a stapled OCSP response that shows that its certificate is not revoked.")
     var requireStapledOCSP = false
 
     @Flag(help: "Only report what would be refused.")

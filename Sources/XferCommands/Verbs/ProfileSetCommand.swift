@@ -76,7 +76,8 @@ struct ProfileSetCommand: ParsableCommand {
 
     mutating func validate() throws {
         if cache.cacheKey?.rule.text != nil {
-            throw ValidationError("--cache-key: a profile's is JSON; a text names one response, and is a task's own.")
+            throw ValidationError(
+                "--cache-key: expected JSON; a text identifies one response, so it is for single tasks.")
         }
     }
 

@@ -24,7 +24,7 @@ struct QueueCommand: ParsableCommand {
             abstract: "Pause the queue; running transfers continue.",
             discussion: "Applies until `xferctl queue resume`, also after restarts.")
 
-        @Flag(help: "Pause what runs, too.")
+        @Flag(help: "Also pause running tasks.")
         var running = false
 
         @OptionGroup var options: VerbOptions

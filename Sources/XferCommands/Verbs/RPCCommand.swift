@@ -19,7 +19,8 @@ struct RPCCommand: ParsableCommand {
     )
     var params: String?
 
-    @Option(help: ArgumentHelp("Wait at most so long for the answer.", valueName: "time"), transform: TimeSpan.argument)
+    @Option(
+        help: ArgumentHelp("Wait at most this long for the answer.", valueName: "time"), transform: TimeSpan.argument)
     var timeout: TimeSpan?
 
     @OptionGroup(title: "Daemon") var connection: ConnectionOptions

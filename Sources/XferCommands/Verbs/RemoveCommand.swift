@@ -32,7 +32,7 @@ struct RemoveCommand: TaskVerb {
         let chosen = try selection.selection(daemon)
         guard !files || chosen.filter == nil || yes else {
             throw CommandFailure.usage(
-                "--files with a filter deletes the files of all tasks that match; add --yes if that is meant")
+                "--files with a filter deletes the files of all tasks that match; add --yes if that is intended")
         }
         let answer = try OperationWaiter.result(of: TaskRemove.self, chosen, daemon, options) {
             TaskRemove.Params($0, files: files)

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl result`: a server's answer, with `task.result`.
 struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
-        commandName: "result", abstract: "Give the response a data or upload task kept.",
+        commandName: "result", abstract: "Print the stored response of a data or upload task.",
         discussion: """
             Writes the body as it was received to standard output, or to the file given with -o. Bytes that are not \
             text are not written to a terminal. With --object it writes the result of --parse instead, as JSON.
@@ -43,7 +43,7 @@ struct ResultCommand: TaskVerb {
 
     /// Writes the whole response, of which `first` is the beginning.
     ///
-    /// - Parameter output: a file; nil and `-` are standard output, which `-` insists on.
+    /// - Parameter output: a file; nil and `-` are standard output; with `-` also binary data goes to a terminal.
     static func write(
         _ first: TaskResult.Result, of id: TaskID, from daemon: DaemonSession, to output: String? = nil
     ) throws {

@@ -3,9 +3,9 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// A verb that takes tasks and can do something about them in certain states only.
+/// A verb for tasks that has an effect only in certain states.
 protocol TaskVerb: ParsableCommand {
-    /// States in which the verb has something to do; completions offer them, and filters are narrowed to them.
+    /// The states in which the verb has an effect; completions offer tasks in them, and filters are narrowed to them.
     static var states: Set<TaskState> { get }
 }
 
@@ -37,14 +37,14 @@ extension SelectionVerb {
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
     /// - Parameters:
-    ///   - states: those in which the verb changes a task, for the reason why others did not change.
+    ///   - states: the states in which the verb changes a task; they explain why others did not change.
     ///   - reason: determines why a filter changed nothing.
     static func lines(
         _ result: SelectionResult, participle: String, states: Set<TaskState>, reason: SelectionReason
     ) -> [String] {
         switch result {
         case .operation(let begun):
-            return ["operation \(begun.operation) goes on in the daemon"]
+            return ["operation \(begun.operation) continues in the daemon"]
         case .filter(let counted) where counted.refusedCount != nil:
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
             return ["\(counted.changedCount) \(participle)\(others)"]
@@ -62,7 +62,8 @@ enum SelectionText {
         }
     }
 
-    /// `only queued, waiting and running tasks can be paused`.
+    /// The sentence about the states in which a verb applies, such as `only queued, waiting and running tasks can be
+    /// paused`.
     static func condition(_ states: Set<TaskState>, _ participle: String) -> String {
         "only \(states.words(joinedBy: "and")) tasks can be \(participle)"
     }

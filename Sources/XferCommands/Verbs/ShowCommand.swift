@@ -7,7 +7,7 @@ import XferProtocol
 struct ShowCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show everything about tasks.",
-        discussion: "For a failed or waiting task this says why, and what can be done about it.", aliases: ["info"])
+        discussion: "For a failed or waiting task it shows the reason and a remedy.", aliases: ["info"])
     static let states = Set(TaskState.allCases)
 
     @OptionGroup var selection: SelectionOptions

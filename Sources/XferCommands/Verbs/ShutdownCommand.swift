@@ -7,7 +7,7 @@ struct ShutdownCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shutdown", abstract: "Stop the daemon.",
         discussion: """
-            By default everything is suspended and continues at the next start. Where systemd keeps the daemon, \
+            By default everything is suspended and continues at the next start. Where systemd manages the daemon, \
             use systemctl to keep it stopped.
             """)
 
@@ -22,7 +22,7 @@ struct ShutdownCommand: ParsableCommand {
         options.show(answer) { result, _ in
             switch result.mode.value {
             case .suspend, nil: ["the daemon stops; unfinished tasks continue at its next start"]
-            case .drain: ["the daemon stops when what runs has ended; it takes no new tasks"]
+            case .drain: ["the daemon stops when the running tasks have ended; it accepts no new tasks"]
             case .cancel: ["the daemon cancels every unfinished task and stops"]
             }
         }

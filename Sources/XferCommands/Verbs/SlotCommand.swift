@@ -31,7 +31,7 @@ struct SlotCommand: ParsableCommand {
     struct Detach: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Empty a slot; the task continues.",
-            discussion: "Nothing that is added to the slot later ends it.")
+            discussion: "A task that is added to the slot later does not cancel it.")
 
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String

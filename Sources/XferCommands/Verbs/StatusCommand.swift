@@ -4,7 +4,7 @@ import XferProtocol
 /// `xferctl status`: the result of `daemon.status`.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show which daemon answers and how it is.")
+        commandName: "status", abstract: "Show which daemon answers, and its state.")
 
     @OptionGroup var options: VerbOptions
 

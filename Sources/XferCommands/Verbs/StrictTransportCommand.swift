@@ -50,7 +50,7 @@ struct StrictTransportCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            if hosts.isEmpty, !all { throw ValidationError("Name hosts, or give --all.") }
+            if hosts.isEmpty, !all { throw ValidationError("Give hosts or --all.") }
             if !hosts.isEmpty, all { throw ValidationError("Hosts and --all exclude each other.") }
         }
 

@@ -10,10 +10,10 @@ struct UpdateCommand: TaskVerb {
         discussion: """
             Priority, group, label, meta, retries, rates, metered links, progress interval and when it may run can be \
             changed at any time, the rest only while the task is not running (pause it first). A failed task is \
-            changed, then retried. Of several tasks each is changed by itself: one that refuses stops nothing, and the \
+            changed, then retried. If one of several tasks cannot be changed, the others are changed all the same, and the \
             exit status is 3.
 
-            --group and --label select tasks. Beside ids, which filters exclude, they are short for --set-group and \
+            --group and --label select tasks. With ids, which exclude filters, they are short for --set-group and \
             --set-label.
 
               xferctl update 7 --limit-rate 500K
@@ -38,7 +38,7 @@ struct UpdateCommand: TaskVerb {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Send a POST or PATCH again that failed after it was sent.")
+        help: "Repeat a failed POST or PATCH, even if the server may have acted on it.")
     var retryNonIdempotent: Bool?
 
     @OptionGroup var conditions: ConditionOptions
@@ -66,7 +66,7 @@ struct UpdateCommand: TaskVerb {
 
     @Option(
         name: [.customShort("H"), .customLong("header")],
-        help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"),
+        help: ArgumentHelp("Send these headers instead of the present ones.", valueName: "name: value"),
         transform: HeaderArgument.argument)
     var headers: [HeaderArgument] = []
 
@@ -80,7 +80,7 @@ struct UpdateCommand: TaskVerb {
     @Option(
         name: [.customShort("b"), .customLong("cookie")],
         help: ArgumentHelp(
-            "Send the cookies in this file (cookies.txt, Netscape format) instead of those it has; - is standard input.",
+            "Send the cookies in this file (cookies.txt, Netscape format) instead of the present ones; - is standard input.",
             valueName: "file"),
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?

@@ -17,7 +17,8 @@ struct WaitCommand: TaskVerb {
     @OptionGroup var selection: SelectionOptions
 
     @Option(
-        help: ArgumentHelp("Wait at most so long, such as 90s or 2h.", valueName: "time"), transform: TimeSpan.argument)
+        help: ArgumentHelp("Wait at most this long, such as 90s or 2h.", valueName: "time"),
+        transform: TimeSpan.argument)
     var timeout: TimeSpan?
 
     @Flag(help: "Notify at the end: on the desktop, and by the terminal's bell.")
@@ -37,7 +38,7 @@ struct WaitCommand: TaskVerb {
         if status != .done { throw CommandFailure(status) }
     }
 
-    /// The selected ids. Prints to standard error the facts about matching tasks that a person may not expect.
+    /// The selected ids. Prints facts about matching tasks that a person may not expect to standard error.
     private func selectedIDs() throws(CommandFailure) -> [TaskID] {
         // The waiting itself finds out which of these there are.
         if !selection.ids.isEmpty, selection.ids.allSatisfy(\.hasOnlySingles) {
@@ -67,9 +68,10 @@ struct WaitCommand: TaskVerb {
     /// Waits, and for `--json` prints the result of `task.wait` at the end.
     ///
     /// - Parameters:
-    ///   - added: those of the tasks that were added just now.
+    ///   - added: the tasks that were just added.
     ///   - verbosity: the amount of output: all, or failures only.
-    ///   - isDaemonKnown: true if it answered just now. Then its absence is a restart, whose end is awaited.
+    ///   - isDaemonKnown: true if the daemon has just answered. Then a lost connection is taken for a restart, and the
+    ///     wait continues.
     ///   - readsStaged: true if staged tasks are read afterwards.
     ///   - notifies: true if the user is notified at the end.
     ///   - terminal: the terminal that shows the progress.
@@ -115,8 +117,8 @@ struct WaitCommand: TaskVerb {
         }
     }
 
-    /// Prints the state of the tasks after all events that were waited for. One document, though one
-    /// call takes a bounded number of ids.
+    /// Prints the state of the tasks after all events that were waited for. The answers of several calls are joined
+    /// into one document, because one call accepts a limited number of ids.
     private static func printAnswer(_ daemon: DaemonSession, _ ids: [TaskID]) throws(CommandFailure) {
         var tasks: [JSONValue] = []
         var document = JSONObject()

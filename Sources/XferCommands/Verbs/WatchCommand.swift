@@ -5,8 +5,8 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch the whole queue, and command it by keys.",
         discussion: """
-            On a terminal a view that fills the screen: what runs, then the queue in its order, what waits and why, \
-            and what ended. ? shows the keys, q quits; the transfers continue. When piped, or with --plain, a line for \
+            Fills the screen of a terminal: running tasks, then the queue in its order, waiting tasks with their reasons, \
+            and ended ones. ? shows the keys, q quits; the transfers continue. When piped, or with --plain, a line for \
             every event.
             """)
 

@@ -13,7 +13,7 @@ struct WebhookCommand: ParsableCommand {
         subcommands: [List.self, Test.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, and how their deliveries stand.")
+        static let configuration = CommandConfiguration(abstract: "List them with the state of their deliveries.")
 
         @OptionGroup var options: VerbOptions
 

@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// Tasks that were added just now, and the event after which all of theirs come. With a replay from there, `TaskWaiter`
+/// Tasks that were just added, and the number of the last event before theirs. With a replay from there, `TaskWaiter`
 /// need not list tens of thousands of tasks.
 struct AddedTasks: Sendable {
     /// The number of the last event before the first of them was added.
@@ -11,7 +11,7 @@ struct AddedTasks: Sendable {
 
     /// - Parameters:
     ///   - answer: the answer to the adds.
-    ///   - asked: the tasks, in the same order.
+    ///   - asked: the tasks of the call, in the same order.
     ///   - since: see `DaemonSession.lastEventNumber`.
     init(_ answer: TaskAdd.Many, _ asked: [NewTask], since: Int64) {
         self.since = since

@@ -12,15 +12,15 @@ struct BatchWaiter {
     private let terminal: Terminal
     private var region: LiveRegion
     private var nextFrame = Readiness.now
-    /// The figures of the members, and when they are read again.
+    /// The figures of the members, and the time at which they are read again.
     private var figures: (value: MemberFigures?, until: ContinuousClock.Instant)?
 
     /// The time between two frames.
     private static let frameInterval = Duration.seconds(1)
-    /// The figures are read again after this many times as long as reading them took.
+    /// The pause between two readings of the figures, as a multiple of the time that a reading takes.
     private static let pauseFactor = 20
 
-    /// - Parameter timeout: nil waits without end.
+    /// - Parameter timeout: nil waits without a limit.
     init(
         _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false,
         terminal: Terminal = .standard
@@ -36,7 +36,7 @@ struct BatchWaiter {
 
     /// Waits, and notifies at the end if that is requested.
     ///
-    /// - Parameter showDocument: gets the batch's end where JSON is printed.
+    /// - Parameter showDocument: called with the completed batch if JSON is printed.
     static func wait(
         for id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, notifies: Bool, isDaemonKnown: Bool = false,
         _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
@@ -61,7 +61,7 @@ struct BatchWaiter {
         }
     }
 
-    /// - Parameter onEnd: takes the batch when it has ended.
+    /// - Parameter onEnd: called with the batch when it has ended.
     private mutating func run(
         _ onEnd: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {

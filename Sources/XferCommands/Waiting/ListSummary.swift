@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The results of a list's tasks in one line: `5 tasks: 2 downloaded (12 MiB in 4s), 2 were there already`.
+/// The results of a list's tasks in one line: `5 tasks: 2 downloaded (12 MiB in 4s), 2 existed already`.
 struct ListSummary: Hashable, Sendable {
     private(set) var downloaded = 0
     private(set) var bytes: Int64 = 0
@@ -46,7 +46,7 @@ struct ListSummary: Hashable, Sendable {
         if downloaded > 0 {
             parts.append("\(downloaded) downloaded (\(ByteText.size(bytes)) in \(DurationText.short(seconds)))")
         }
-        if existing > 0 { parts.append("\(existing) \(existing == 1 ? "was" : "were") there already") }
+        if existing > 0 { parts.append("\(existing) existed already") }
         if failed > 0 {
             let causes = failures.sorted { $0.count > $1.count }.prefix(3)
                 .map { "\($0.count) \(SafeText.sanitised($0.cause))" }

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Waits until a background operation has ended, and shows its progress; outlives restarts of the daemon.
+/// Waits until a background operation has ended, and shows its progress; continues across restarts of the daemon.
 struct OperationWaiter {
     private let id: OperationID
     private var session: LiveSession
@@ -16,7 +16,8 @@ struct OperationWaiter {
             options.connection, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: true)
     }
 
-    /// Calls a verb. Over a filter that selects many tasks it becomes an operation, which this follows to its end.
+    /// Calls a verb. If the filter selects many tasks, the daemon makes it an operation, and this method waits for its
+    /// end.
     static func result<Method: RPCMethod>(
         of method: Method.Type, _ selection: TaskSelection, _ daemon: DaemonSession, _ options: VerbOptions,
         params: (TaskSelection) -> Method.Params
@@ -85,7 +86,7 @@ struct OperationWaiter {
         }
     }
 
-    /// Subscribes, then asks: what changes in between comes as an event, so nothing is missed.
+    /// Subscribes, then reads the operation: a change in between arrives as an event, so nothing is missed.
     private func follow() throws(CommandFailure) -> OperationRecord {
         _ = try session.daemon.call(
             EventsSubscribe.self,
@@ -93,7 +94,7 @@ struct OperationWaiter {
         return try session.daemon.call(OperationGet.self, OperationGet.Params(id: id)).value.operation
     }
 
-    /// Returns when there is reason to ask again.
+    /// Returns when the operation has to be read again.
     private mutating func wait() throws(CommandFailure) {
         while true {
             guard case .event(let event) = try session.nextEvent(until: nil, interrupted: interrupted) else { return }
@@ -113,7 +114,7 @@ struct OperationWaiter {
     private var interrupted: CommandFailure {
         CommandFailure(
             .interrupted,
-            "interrupted; the operation goes on in the daemon. Look with `xferctl operation show \(id)`, stop it with "
+            "interrupted; the operation continues in the daemon. Show it with `xferctl operation show \(id)`, stop it with "
                 + "`xferctl operation cancel \(id)`.")
     }
 }

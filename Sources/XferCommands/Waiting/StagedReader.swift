@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// Writes a staged download to standard output and ends its task, of which nothing is left: `xferctl add -o -`.
+/// Writes a staged download to standard output and ends its task, leaving no file: `xferctl add -o -`.
 struct StagedReader {
     let id: TaskID
     let options: VerbOptions

@@ -3,13 +3,13 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Waits until tasks have ended, with one live bar each on a terminal and plain lines elsewhere; outlives restarts of
-/// the daemon.
+/// Waits until tasks have ended, with one live bar each on a terminal and plain lines elsewhere; continues across
+/// restarts of the daemon.
 struct TaskWaiter {
     /// The output while it waits.
     enum Verbosity {
         case everything
-        /// The ends of tasks that did not complete, on standard error: for `--quiet`.
+        /// Only the ends of tasks that did not complete, on standard error: for `--quiet`.
         case failures
         /// Reports only problems of the connection: for `--json`.
         case nothing
@@ -41,9 +41,9 @@ struct TaskWaiter {
     private static let frameInterval = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - added: those of the tasks that were added just now.
-    ///   - timeout: nil waits without end.
-    ///   - signals: those that are caught already; nil catches them from now on.
+    ///   - added: the tasks that were just added.
+    ///   - timeout: nil waits without a limit.
+    ///   - signals: the pipe that already catches signals; nil catches them from now on.
     init(
         _ ids: [Int64], added: AddedTasks? = nil, options: ConnectionOptions, timeout: Duration?, verbosity: Verbosity,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, signals: SignalPipe? = nil,
@@ -172,7 +172,7 @@ struct TaskWaiter {
         let found = status.storeID
         if let storeID, storeID != found {
             throw CommandFailure(
-                .refused, "the daemon came back with another database, which does not know these tasks")
+                .refused, "the daemon has another database now, which does not contain these tasks")
         }
         storeID = found
     }
@@ -196,7 +196,7 @@ struct TaskWaiter {
     private mutating func recover() throws(CommandFailure) {
         region.clear()
         let patience = DurationText.short(LiveSession.patience.components.seconds)
-        Output.error.line("xferctl: the daemon went away; looking for it for \(patience)")
+        Output.error.line("xferctl: the daemon is gone; reconnecting for \(patience)")
         let end = Readiness.now + LiveSession.patience
         while true {
             if let caught = try session.reconnect(until: end) { return try handle(caught) }
@@ -226,7 +226,7 @@ struct TaskWaiter {
         let name = ids.count == 1 ? "\(ids[0])" : "ID"
         return CommandFailure(
             .interrupted,
-            "interrupted; \(goesOn). Look with \(SuggestedCommand.text("show \(name)")) or \(SuggestedCommand.text("watch")), stop with \(SuggestedCommand.text("cancel \(name)"))."
+            "interrupted; \(goesOn). Show with \(SuggestedCommand.text("show \(name)")) or \(SuggestedCommand.text("watch")), stop with \(SuggestedCommand.text("cancel \(name)"))."
         )
     }
 
@@ -274,7 +274,7 @@ struct TaskWaiter {
         needsFrame = false
     }
 
-    /// The time to continue without an event: for a frame that was delayed, a countdown, or the end of `patience`.
+    /// The time of the next step without an event: a delayed frame, a countdown, or the end of `patience`.
     private var wakeUp: ContinuousClock.Instant? {
         var times = [deadline].compactMap(\.self)
         if needsFrame { times.append(lastFrame + Self.frameInterval) }

@@ -86,10 +86,10 @@ struct ByteReader {
         CommandFailure(
             .refused,
             "the bytes of task \(id) were discarded and are fetched again, or a hook has replaced them; the \(offset) bytes "
-                + "written so far are of the former version")
+                + "written so far are of the earlier version")
     }
 
-    /// The task's state if it has ended.
+    /// The task's state if it has ended, else nil.
     private func endState() throws(CommandFailure) -> TaskState? {
         var params = TaskGet.Params(id: id)
         params.fields = TaskColumns(["state"])
@@ -97,11 +97,12 @@ struct ByteReader {
         return state.flatMap { $0.isTerminal ? $0 : nil }
     }
 
-    /// Subscribes to the task's events. Throws if the daemon has a new database, in which the id may name another task.
+    /// Subscribes to the task's events. Throws if the daemon has a new database, in which the id may belong to another
+    /// task.
     private mutating func subscribe() throws(CommandFailure) {
         let found = try session.daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {
-            throw CommandFailure(.refused, "the daemon came back with another database, which does not know the task")
+            throw CommandFailure(.refused, "the daemon has another database now, which does not contain the task")
         }
         storeID = found
         _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: [id]))
@@ -122,7 +123,7 @@ struct ByteReader {
     }
 
     private mutating func reconnect() throws(CommandFailure) {
-        Output.error.line("xferctl: the daemon went away; looking for it")
+        Output.error.line("xferctl: the daemon is gone; reconnecting")
         let end = Readiness.now + LiveSession.patience
         while true {
             if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }

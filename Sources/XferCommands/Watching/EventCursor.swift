@@ -2,7 +2,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// A subscription to events that continues at its position, over restarts of the daemon and overflows.
+/// A subscription to events that continues at its position, across restarts of the daemon and overflows.
 struct EventCursor {
     let types: [EventName]
     /// The tasks of events; nil is all events.
@@ -29,7 +29,8 @@ struct EventCursor {
     /// Resets the position: the numbers are of another database.
     mutating func restart() { last = nil }
 
-    /// Subscribes. Afterwards `last` is where a next subscription has to begin so that nothing is missed.
+    /// Subscribes. Afterwards `last` is the number after which the next subscription has to begin, so that no event is
+    /// missed.
     mutating func subscribe(_ daemon: DaemonSession) throws(CommandFailure) {
         let params = EventsSubscribe.Params(types: types, taskIDs: tasks, since: last)
         let result = try daemon.call(EventsSubscribe.self, params).value
@@ -48,7 +49,7 @@ struct EventCursor {
     static func recover(
         _ session: inout LiveSession, _ resume: (DaemonSession) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        Output.error.line("xferctl: the daemon went away; looking for it")
+        Output.error.line("xferctl: the daemon is gone; reconnecting")
         let end = Readiness.now + LiveSession.patience
         while true {
             if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }

@@ -3,12 +3,12 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Prints arriving events, one line each, over restarts of the daemon.
+/// Prints arriving events, one line each, across restarts of the daemon.
 struct EventStream {
     let options: ConnectionOptions
     /// True if events are printed as unchanged JSON.
     let isRaw: Bool
-    /// The types of events; nil is all of them but progress.
+    /// The types of events; nil is all types except progress.
     var types: [EventName]?
     /// The tasks of events; nil is all events.
     var tasks: [TaskID]?
@@ -17,7 +17,7 @@ struct EventStream {
 
     private var wanted: [EventName] { types ?? Self.known(options).filter { $0 != .progress } }
 
-    /// All types that the other side has.
+    /// All types that the daemon or the fleet's agent knows.
     static func known(_ options: ConnectionOptions) -> [EventName] {
         options.isFleet ? EventName.allCases : EventName.ofDaemon
     }
@@ -25,7 +25,7 @@ struct EventStream {
     /// The time between two checks of a pipe's other end while nothing happens.
     private static let glance = Duration.seconds(1)
 
-    /// Returns by an error, or when the reader of standard output has closed; Ctrl-C is `.interrupted`.
+    /// Returns with an error, or when the reader of standard output has closed; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
         var cursor = EventCursor(types: wanted, tasks: tasks, since: since)
@@ -73,7 +73,7 @@ struct EventStream {
         }
     }
 
-    /// - Throws: when the event cannot be written: the next ones could not be written either.
+    /// - Throws: if the event cannot be written, since later ones could not be written either.
     private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard
         if isRaw {

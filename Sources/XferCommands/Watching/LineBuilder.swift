@@ -19,7 +19,7 @@ struct Glyphs: Hashable, Sendable {
     }
 }
 
-/// One row of a screen that is composed of pieces and never becomes wider than it may be.
+/// One row of a screen that is composed of pieces and never exceeds its width.
 struct LineBuilder: Sendable {
     let width: Int
     let style: Style
@@ -56,7 +56,7 @@ struct LineBuilder: Sendable {
         if blanks > 0 { append(String(repeating: " ", count: blanks)) }
     }
 
-    /// Appends a line that was made elsewhere for at most the room that is left.
+    /// Appends a line that was composed for at most the remaining width.
     mutating func append(_ line: LiveRegion.Line) {
         text += line.text
         columns += line.columns

@@ -5,8 +5,8 @@ import XferProtocol
 
 /// Keeps the live view of the whole queue on the screen until the user quits.
 ///
-/// `WatchModel` decides what is shown and requested; here are the effects: the connection, the terminal, time. No call
-/// blocks, so that keys work while the daemon is busy or away.
+/// `WatchModel` decides what is shown and requested; this type has the effects: the connection, the terminal and the
+/// clock. No call blocks, so that keys work while the daemon is busy or away.
 struct QueueWatcher {
     private var session: LiveSession
     private var model: WatchModel
@@ -152,7 +152,7 @@ struct QueueWatcher {
         }
     }
 
-    /// Takes an answer that has come.
+    /// Applies an answer that has arrived.
     private mutating func take(_ id: Int64) {
         guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
         let request = calls.remove(at: index).request
@@ -181,7 +181,7 @@ struct QueueWatcher {
     private mutating func lose() {
         calls = []
         nextSearch = Readiness.now + Self.searchInterval
-        model.notice = "the daemon went away; looking for it"
+        model.notice = "the daemon is gone; reconnecting"
         needsFrame = true
     }
 

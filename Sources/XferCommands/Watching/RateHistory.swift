@@ -8,10 +8,10 @@ struct RateHistory: Sendable {
 
     /// Seconds that are kept.
     static let capacity = 240
-    /// Longest time between two samples through which the later one is assumed.
+    /// The longest gap between two samples that is filled with the later rate.
     private static let longestGap = 5
 
-    /// Takes the rate of this moment. Seconds without a sample are filled: with the rate if they are few, else with 0,
+    /// Records the present rate. Seconds without a sample are filled: with the rate if they are few, else with 0,
     /// because then nothing moved.
     mutating func record(_ rate: Int64, at now: ContinuousClock.Instant) {
         guard let last else {

@@ -56,7 +56,7 @@ struct WatchPageKey: Hashable, Sendable {
     var filter: WatchFilter
 }
 
-/// The loaded tasks of the live view, page by page. A value: it gets pages and events.
+/// The loaded tasks of the live view, page by page. A value: pages and events are applied to it.
 struct WatchList: Sendable {
     private struct Page: Sendable {
         var cursor: String?
@@ -94,7 +94,7 @@ struct WatchList: Sendable {
 
     // MARK: Rows
 
-    /// All that is loaded, each task once.
+    /// All loaded tasks, each once.
     /// - Parameter counts: how many tasks there are.
     func rows(_ counts: StateCounts?) -> [WatchRow] {
         var rows: [WatchRow] = []
@@ -118,7 +118,7 @@ struct WatchList: Sendable {
     /// Pages of a section that are loaded.
     func pageCount(_ section: WatchSection) -> Int { pages[section, default: []].count }
 
-    /// True if the first page of every section that is shown has come, but for these sections.
+    /// True if the first page of every shown section has arrived, except for these sections.
     func isLoaded(except refused: Set<WatchSection>) -> Bool {
         WatchSection.allCases.allSatisfy { section in
             !isShown(section) || refused.contains(section) || pageCount(section) > 0

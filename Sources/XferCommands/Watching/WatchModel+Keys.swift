@@ -160,7 +160,7 @@ extension WatchModel {
         return nil
     }
 
-    /// Handles a key in the filter: each letter filters at once; Escape restores the former filter.
+    /// Handles a key in the filter: each letter filters at once; Escape restores the previous filter.
     private mutating func editFilter(_ line: inout TypedLine, _ key: Key, _ before: String) {
         switch key {
         case .enter: prompt = nil
@@ -185,7 +185,7 @@ enum WatchHelp {
         ("Home End, g G", "first and last task"),
         ("Space", "pause the selected task, or resume it"),
         ("c", "cancel it, after a question"),
-        ("r", "retry: a failed task, or a waiting one now"),
+        ("r", "retry a failed task, or start a waiting one now"),
         ("t b", "start it first or last among those of its host"),
         ("l", "limit its rate"),
         ("L", "limit the rate of all transfers together"),
@@ -214,7 +214,7 @@ enum WatchHelp {
 
 /// The details of a task as lines of a pane.
 struct WatchDetails: Sendable {
-    /// A field's name, empty where a value continues, and a piece of its value.
+    /// The name of a field, empty where its value continues, and a part of the value.
     private(set) var lines: [(name: String, text: String)] = []
 
     var count: Int { lines.count }
@@ -229,7 +229,7 @@ struct WatchDetails: Sendable {
         }
     }
 
-    /// The text in pieces of at most so many columns, broken at blanks where there are some.
+    /// The text in parts of at most this many columns, broken at blanks where possible.
     static func wrapped(_ text: String, to columns: Int) -> [String] {
         var pieces: [String] = []
         var rest = text[...]

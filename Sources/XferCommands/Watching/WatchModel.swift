@@ -1,8 +1,8 @@
 import XferModel
 import XferProtocol
 
-/// The state of the live view of the queue. A value: it gets answers, events and keys, yields requests, and is laid out
-/// by `WatchScreen`.
+/// The state of the live view of the queue. A value: answers, events and keys change it, it returns requests, and
+/// `WatchScreen` lays it out.
 struct WatchModel: Sendable {
     // What the daemon says.
     private(set) var counts: StateCounts?
@@ -10,7 +10,7 @@ struct WatchModel: Sendable {
     private(set) var list = WatchList()
     private(set) var history = RateHistory()
     private(set) var totals = WatchTotals()
-    /// True if the caller is no operator. Then it may not call `queue.stats`.
+    /// True if the caller is not an operator. Then it may not call `queue.stats`.
     private var isGuest = false
 
     // What the user sees.
@@ -22,8 +22,8 @@ struct WatchModel: Sendable {
     private(set) var cursor = 0
     /// The first row on the screen.
     private(set) var top = 0
-    /// True if the first row stays selected: until the user has pressed a key, or every section has come. Otherwise the
-    /// section that the daemon answers first would decide.
+    /// True if the first row stays selected: until the user has pressed a key, or every section has arrived. Otherwise
+    /// the section that the daemon answers first would decide.
     private var isSelectionOpen = true
     var pane: WatchPane?
     var isHelpShown = false
@@ -247,8 +247,9 @@ struct WatchModel: Sendable {
         refresh()
     }
 
-    /// Moves the selection by so many rows. Downwards it stops before a row for more, whose tasks are requested. A
-    /// search may take long to find some. Then, and while the daemon is away, the next move continues after the row.
+    /// Moves the selection by this many rows. Downwards it stops before a row that stands for more tasks, and requests
+    /// them. A search may take long to find some. Then, and while the daemon is away, the next move continues after the
+    /// row.
     mutating func moveSelection(by distance: Int) {
         let target = cursor + distance
         let first = filter.isSearch || notice != nil ? cursor + 2 : cursor + 1
@@ -263,7 +264,7 @@ struct WatchModel: Sendable {
 
     mutating func selectLast() { select(near: rows.count - 1, towards: -1) }
 
-    /// Selects the task at the row, else the next one in the direction, else the last one before it.
+    /// Selects the task at the row, else the next one in this direction, else the nearest one before it.
     private mutating func select(near row: Int, towards direction: Int) {
         guard !rows.isEmpty else { return }
         let row = min(max(0, row), rows.count - 1)

@@ -19,7 +19,7 @@ struct WatchTotals: Hashable, Sendable {
 
     var fraction: Double? { total > 0 ? Double(done) / Double(total) : nil }
 
-    /// Seconds until the running tasks are done at this rate; nil when that is unknown.
+    /// Seconds until the running tasks are complete at this rate; nil when that is unknown.
     func timeLeft(rate: Int64) -> Int64? {
         let left = running.total.subtractingSaturated(running.done)
         return rate > 0 && left > 0 ? left / rate : nil

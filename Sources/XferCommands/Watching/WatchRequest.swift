@@ -7,7 +7,7 @@ enum WatchRequest: Hashable, Sendable {
     case subscribe
     /// Counts, rates and limits.
     case stats
-    /// The counts alone, for those who may not see the queue.
+    /// The counts alone, for callers that may not see the queue.
     case status
     /// - Parameter generation: the list's generation at the time of the request.
     case page(WatchPageKey, generation: Int)
@@ -45,7 +45,7 @@ enum WatchAnswer: Sendable {
     case details(TaskRecord)
     case acted(SelectionResult)
     case limited
-    /// - Parameter code: nil when the answer was not understood.
+    /// - Parameter code: nil if the answer could not be decoded.
     case refused(String, code: ErrorCode?)
 }
 

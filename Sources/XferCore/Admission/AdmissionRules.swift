@@ -6,7 +6,8 @@ public import XferModel
 /// connection. The first of these rules that applies decides:
 ///
 /// 1. A host that matches a denied pattern is refused.
-/// 2. An address in a denied block is refused; so is one that a denied pattern names, and a listener of the daemon.
+/// 2. An address in a denied block is refused; so are an address that a denied pattern contains and a listener of the
+///    daemon.
 /// 3. If hosts are allowed by name, every other host is refused.
 ///
 /// A denied host or address stays denied even if it is allowed, too. If an IPv6 address embeds an IPv4 address
@@ -18,7 +19,8 @@ public struct AdmissionRules: Sendable, Hashable {
     /// Creates the rules. Without lists every URL is admitted.
     public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
 
-    /// The reason why the host must not be contacted, judged by its name or its literal address; nil when it may be.
+    /// The reason why the host must not be contacted, judged by its name or its literal address; nil if it may be
+    /// contacted.
     ///
     /// - Parameter host: as in `HTTPURL.host`.
     public func refusal(ofHost host: String, port: UInt16) -> AdmissionRefusal? {
@@ -35,8 +37,8 @@ public struct AdmissionRules: Sendable, Hashable {
         return AdmissionRefusal(subject: name.description, cause: .notAllowed)
     }
 
-    /// The reason why no connection to the address may be made, regardless of the name that resolved to it; nil when
-    /// one may be.
+    /// The reason why no connection to the address may be made, regardless of the name that resolved to it; nil if a
+    /// connection may be made.
     public func refusal(ofAddress address: IPAddress, port: UInt16) -> AdmissionRefusal? {
         for meant in address.meanings(translatedBy: lists.translationPrefixes) {
             if let pattern = lists.deniedHosts.first(where: { $0.matches(.address(meant), port: port) }) {
@@ -67,7 +69,7 @@ public struct AdmissionRules: Sendable, Hashable {
         }
     }
 
-    /// Hashes a part only. Equality compares all of it; pools are few.
+    /// Hashes a part only. Equality compares everything; there are few pools.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(lists.deniedHosts.count)
         hasher.combine(lists.deniedAddresses.count)
@@ -93,7 +95,7 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
         case .deniedHost(let pattern): "\(subject) is denied: it matches \(pattern) of network.deny_hosts"
         case .deniedAddress(let block): "\(subject) is denied: it is in \(block) of network.deny_addresses"
         case .ownListener(let port):
-            "\(subject) is denied: the daemon itself listens there, at port \(port), and tasks must not call it"
+            "\(subject) is denied: tasks must not call the daemon's own listener, which is at port \(port)"
         case .notAllowed: "\(subject) is not among the hosts that network.allow_hosts allows"
         }
     }

@@ -89,7 +89,7 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var secret: String
     /// The origins that receive the credential. `servesNamedHosts` is the only exception.
     public var origins: [Origin]
-    /// True if a netrc file also serves every other host that it names, over https only. True for a task's own
+    /// True if a netrc file also serves every other host that it lists, over https only. True for a task's own
     /// credential without origins.
     public var servesNamedHosts: Bool
     /// See `Credential`.

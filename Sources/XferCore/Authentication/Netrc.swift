@@ -52,7 +52,7 @@ public struct Netrc: Sendable {
         login(naming: host, user: user) ?? Self.login(in: entries.filter { $0.machine == nil }, user: user)
     }
 
-    /// The login for a host that the file names.
+    /// The login for a host that the file lists.
     ///
     /// - Parameter user: the account to log in with; nil is the first one.
     public func login(naming host: String, user: String? = nil) -> Login? {

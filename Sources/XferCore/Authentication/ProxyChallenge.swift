@@ -6,7 +6,7 @@ public struct ProxyChallenge: Hashable, Sendable {
     /// the first `mostSchemes` of a response.
     public var schemes: [String]
 
-    /// The most schemes of a response that are read: a field can have thousands.
+    /// The highest number of schemes of a response that are read: a field can have thousands.
     public static let mostSchemes = 8
 
     public init(schemes: [String]) { self.schemes = schemes }

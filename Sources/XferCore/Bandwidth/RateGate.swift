@@ -67,7 +67,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The transfer took so many bytes.
+    /// Counts the bytes that the transfer has taken.
     public mutating func spend(_ count: Int, by id: ID, in scopes: [RateScope], now: MonotonicInstant) {
         if limits.isEmpty { return }
         for scope in scopes { _ = limits[scope]?.bucket.spend(count, now: now) }

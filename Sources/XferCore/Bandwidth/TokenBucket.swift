@@ -12,7 +12,7 @@ public struct TokenBucket: Hashable, Sendable {
 
     /// Seconds of unused rate that can be saved: the delays of timers of one millisecond and of a busy loop.
     private static let burst = 0.05
-    /// Seconds of debt that are not worth a pause: keeps fast limits from pausing at each chunk.
+    /// The debt, in seconds, below which a transfer does not pause, so that fast limits do not pause at each chunk.
     private static let patience = 0.02
 
     public init(rate: Int64, now: MonotonicInstant) {

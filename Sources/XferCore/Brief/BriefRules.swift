@@ -11,16 +11,16 @@ public enum BriefRules {
     public static let largestBody: Int64 = 256 << 10
     /// The time after which the start is committed, so that programs which follow events learn that the task runs.
     public static let longestRun = Duration.seconds(1)
-    /// The most brief runs whose attempts are live; further tasks start in the ordinary way.
+    /// The highest number of brief runs whose attempts are live; further tasks start in the ordinary way.
     public static let mostFetching = 128
-    /// The most brief runs of operators whose bodies wait for their publication; beyond it no task starts. So many may
-    /// be of guests, too, and `mostOfGuest` of one guest: beyond that their tasks start in the ordinary way, since a
-    /// guest's path may never answer. So the bodies in memory have at most 96 MiB.
+    /// The highest number of brief runs of operators whose bodies wait for their publication; beyond it no task starts.
+    /// The same number may be of guests, of which `mostOfGuest` may be of one guest: beyond that their tasks start in
+    /// the ordinary way, since a guest's path may never answer. So the bodies in memory have at most 96 MiB.
     public static let mostPublishing = 128
     public static let mostOfGuest = 32
 
-    /// True if the task may begin as a brief run: a first, repeatable request for one file, which nothing but the
-    /// response decides about.
+    /// True if the task may begin as a brief run: a first, repeatable request for one file, whose outcome depends only
+    /// on the response.
     ///
     /// - Parameter segments: for a task that does not set its own.
     public static func mayBeBrief(_ task: TransferTask, segments: SegmentCount) -> Bool {

@@ -33,7 +33,7 @@ public struct CacheDirectives: Hashable, Sendable {
     /// True if the directive is there, with an argument or without.
     public func has(_ name: String) -> Bool { arguments[name] != nil }
 
-    /// True if the directive is there without an argument, as `max-stale` may be.
+    /// True if the directive is present without an argument, as `max-stale` may be.
     public func isBare(_ name: String) -> Bool { arguments[name]?.allSatisfy { $0 == nil } ?? false }
 
     /// Returns a directive that counts seconds (§1.2.2).

@@ -1,7 +1,7 @@
 public import XferModel
 
 /// The rules that decide which responses are cached, and which parts of them (RFC 9111 §3). The cache is private:
-/// `private` and `Authorization` are no obstacles.
+/// `private` and `Authorization` do not prevent caching.
 public enum Storability {
     /// The reason why a complete response is not cached; nil when it may be.
     ///
@@ -18,16 +18,18 @@ public enum Storability {
         let directives = CacheDirectives(head.fields)
         // §5.2.2.3: a cache that understands the status ignores no-store.
         if directives.has("must-understand") {
-            guard Self.understood.contains(head.status) else { return "its status \(head.status) is not understood" }
+            guard Self.understood.contains(head.status) else {
+                return "caching of status \(head.status) is not supported"
+            }
         } else if directives.has("no-store") {
-            return "the server says no-store"
+            return "the response has no-store"
         }
         let usesCookies = request.usesCookies || !request.cookies.isEmpty || head.followsCookies
         if let refusal = Variant.refusal(of: head, usesCookies: usesCookies) { return refusal }
         let isExplicit =
             directives.has("public") || directives.has("private") || directives.has("max-age") || head.has("Expires")
         guard isExplicit || Heuristics.apply(toStatus: head.status) else {
-            return "nothing says that a response \(head.status) may be kept"
+            return "nothing allows to store a response with status \(head.status)"
         }
         return nil
     }
@@ -35,8 +37,10 @@ public enum Storability {
     /// The reason why no response to the request may be cached or used; nil for a plain GET for the whole without
     /// `no-store`.
     public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
-        guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
-        if CacheDirectives(fields).has("no-store") { return "the request says no-store" }
+        guard request.method == .get, request.bodySummary == nil else {
+            return "only responses to plain GET requests are stored"
+        }
+        if CacheDirectives(fields).has("no-store") { return "the request has no-store" }
         let own = conditional.first { name in request.headers.contains { $0.name.equalsIgnoringASCIICase(name) } }
         return own.map { "the request has a condition of its own, \($0)" }
     }

@@ -49,7 +49,7 @@ public enum Validation {
 
 /// The cached responses that a request invalidates, because it may have changed its resource (RFC 9111 §4.4).
 public enum Invalidation {
-    /// URLs whose cached responses are dropped after this answer; none when the request is safe or failed.
+    /// URLs whose cached responses are removed after this answer; none when the request is safe or failed.
     ///
     /// - Parameters:
     ///   - url: the URL that answered.

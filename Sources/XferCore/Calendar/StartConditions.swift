@@ -7,7 +7,7 @@ public struct StartConditions: Sendable {
     private let window: WindowCalendar?
     /// True if the window's zone cannot be read. The window then counts as closed.
     private let isBlind: Bool
-    /// The end of the task's lease, or nil if the lease is over.
+    /// The end of the task's lease, or nil if the lease has ended.
     private let leaseEnd: Timestamp?
 
     /// The decision that the task may run or not, and the time of the next check; nil means no fixed time.
@@ -28,14 +28,14 @@ public struct StartConditions: Sendable {
         case failed(TaskID, TaskState?)
     }
 
-    /// The time for which a window whose zone cannot be read, or a lease that is over, counts as closed before it is
+    /// The time for which a window whose zone cannot be read, or a lease that has ended, counts as closed before it is
     /// checked again.
     public static let blindInterval = Duration.seconds(300)
 
     /// - Parameters:
     ///   - zone: the window's; nil when it cannot be read.
-    ///   - leaseEnd: when the task's lease ends; nil if it is over or there is none of that name. Without effect on a
-    ///     task that has no lease.
+    ///   - leaseEnd: when the task's lease ends; nil if it has ended or does not exist. Without effect on a task that
+    ///     has no lease.
     public init(_ schedule: TaskSchedule, zone: TimeZoneRules?, leaseEnd: Timestamp? = nil) {
         self.schedule = schedule
         self.leaseEnd = schedule.lease == nil ? nil : leaseEnd

@@ -1,6 +1,6 @@
 /// Reads a file of the time zone database: TZif, versions 1 to 4 (RFC 8536, RFC 9636).
 public enum TimeZoneFile {
-    /// The reason why the bytes are no time zone.
+    /// The reason why the bytes are not a time zone.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
         init(_ description: String) { self.description = description }
@@ -44,7 +44,7 @@ public enum TimeZoneFile {
     private static func block(
         _ header: Header, timeSize: Int, _ reader: inout Reader, footer: YearlyRules?
     ) throws(Fault) -> TimeZoneRules {
-        guard header.leaps == 0 else { throw Fault("it counts leap seconds") }
+        guard header.leaps == 0 else { throw Fault("it contains leap seconds") }
         var starts: [Int64] = []
         for _ in 0..<header.times { starts.append(try reader.integer(timeSize)) }
         guard zip(starts, starts.dropFirst()).allSatisfy(<) else { throw Fault("its times are not in order") }
@@ -57,7 +57,9 @@ public enum TimeZoneFile {
             offsets.append(offset)
             try reader.skip(2)
         }
-        guard indices.allSatisfy({ $0 < offsets.count }) else { throw Fault("a time has a type that is not there") }
+        guard indices.allSatisfy({ $0 < offsets.count }) else {
+            throw Fault("a time refers to a type that does not exist")
+        }
         // zic(8) writes the Big Bang into some files; far smaller numbers will do for adding offsets to them.
         starts = starts.map { min(max($0, -TimeZoneRules.end), TimeZoneRules.end) }
         let changes = zip(starts, indices).map { TimeZoneRules.Change(start: $0, offset: offsets[$1]) }
@@ -71,7 +73,7 @@ public enum TimeZoneFile {
         let text = reader.rest.prefix { $0 != UInt8(ascii: "\n") }
         guard text.endIndex < reader.rest.endIndex else { throw Fault("its last line has no end") }
         guard !text.isEmpty else { return nil }
-        guard let rules = YearlyRules(text) else { throw Fault("its last line is no TZ of POSIX") }
+        guard let rules = YearlyRules(text) else { throw Fault("its last line is not a POSIX TZ string") }
         return rules
     }
 

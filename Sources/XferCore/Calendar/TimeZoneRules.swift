@@ -28,8 +28,8 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     public static let utc = TimeZoneRules(initialOffset: 0)
 
-    /// The end of changes: none begins after this second, or before its opposite. 70,000 years from 1970, so that
-    /// offsets and days can be added without overflow.
+    /// The range of changes: none begins after this second, or before its negative. It is 70,000 years from 1970, so
+    /// that offsets and days can be added without overflow.
     static let end: Int64 = 1 << 41
 
     /// Seconds that clocks there are ahead of UTC.
@@ -49,7 +49,7 @@ public struct TimeZoneRules: Hashable, Sendable {
         return rules?.nextChange(after: max(second, rulesStart == .min ? second : rulesStart - 1), from: current)
     }
 
-    /// Seconds since 1970-01-01T00:00:00 by the clock on the wall there.
+    /// Seconds since 1970-01-01T00:00:00 in local time.
     func wallClock(at second: Int64) -> Int64 { second.addingSaturated(offset(at: second)) }
 }
 

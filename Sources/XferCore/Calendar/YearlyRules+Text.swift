@@ -27,7 +27,7 @@ private struct Reader {
         return true
     }
 
-    /// Three or more letters, or anything but a control character in angle brackets.
+    /// Three or more letters, or any characters except control characters in angle brackets.
     mutating func name() -> Bool {
         if skip("<") {
             let name = rest.prefix { $0 != UInt8(ascii: ">") && $0 > 32 && $0 < 127 }

@@ -24,10 +24,10 @@ struct YearlyRules: Hashable, Sendable {
         }
 
         var form: Form
-        /// Seconds after midnight by the clock before the change, −167 h … 167 h.
+        /// Seconds after midnight in the local time before the change, −167 h … 167 h.
         var time: Int64 = 7200
 
-        /// Seconds since 1970 by the clock before the change.
+        /// Seconds since 1970 in the local time before the change.
         func wallClock(in year: Int64) -> Int64 {
             let newYear = CivilDate(year: year, month: 1, day: 1).daysSinceEpoch
             let day: Int64

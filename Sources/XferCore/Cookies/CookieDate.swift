@@ -3,7 +3,7 @@ import XferModel
 /// The date of a cookie's `Expires`, read as leniently as RFC 6265 §5.1.1 demands: its parts are recognised by their
 /// form, in almost any order.
 enum CookieDate {
-    /// Seconds since 1970; nil if the text is no date.
+    /// Seconds since 1970; nil if the text is not a date.
     static func parse(_ text: String) -> Int64? {
         var time: (hour: Int64, minute: Int64, second: Int64)?
         var (day, month, year): (Int64?, Int64?, Int64?) = (nil, nil, nil)
@@ -46,7 +46,8 @@ enum CookieDate {
         return (hour, minute, second)
     }
 
-    /// The number at the beginning of the token, if it has so many digits. Text after them is ignored unless `isWhole`.
+    /// The number at the beginning of the token, if its number of digits is in the range. Text after them is ignored
+    /// unless `isWhole`.
     private static func number(
         _ token: Substring.UTF8View, digits: ClosedRange<Int>, isWhole: Bool = false
     ) -> Int64? {

@@ -68,7 +68,7 @@ public struct CookieStorage: Sendable {
         return cookie
     }
 
-    /// True if the cookie would be sent beside, or in place of, a secure one of its name. A connection that is not
+    /// True if the cookie would be sent with, or instead of, a secure one of the same name. A connection that is not
     /// secure must not set such a cookie.
     private func overlaysSecureCookie(_ cookie: RequestCookie) -> Bool {
         entries.values.contains { entry in
@@ -137,12 +137,12 @@ public struct CookieStorage: Sendable {
 }
 
 extension HTTPURL {
-    /// The host as cookies have it: IPv6 addresses without brackets.
+    /// The host in the form that cookies use: IPv6 addresses without brackets.
     public var cookieHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
     fileprivate var cookiePath: String { String(target.prefix { $0 != "?" }) }
 
-    /// The path of cookies that name none (RFC 6265 §5.1.4): the request's, up to its last slash.
+    /// The path of cookies that specify none (RFC 6265 §5.1.4): the request's, up to its last slash.
     fileprivate var defaultCookiePath: String {
         let path = cookiePath
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }

@@ -7,7 +7,7 @@ import XferModel
 struct SetCookie: Hashable {
     let name: String
     let value: String
-    /// The last `Domain` that is not empty, in lower case and without a dot before it.
+    /// The last `Domain` that is not empty, in lower case and without a leading dot.
     private(set) var domain: String?
     /// The last `Path`; nil also if that one is empty or relative.
     private(set) var path: String?

@@ -3,9 +3,9 @@
 /// PostgreSQL decides how many of them come from each lane: a decision here would keep lanes locked while the answer
 /// travels, and for as long as this process hangs.
 public enum ClaimRules {
-    /// The most tasks of one claim: a step is small.
+    /// The highest number of tasks of one claim, so that each step is small.
     public static let most = 200
-    /// The most lanes that one claim takes from.
+    /// The highest number of lanes from which one claim takes tasks.
     public static let lanes = 8
 
     /// The number of tasks that a node wants now.

@@ -2,7 +2,7 @@
 public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     /// Waits in its lane for a node.
     case queued
-    /// Goes into its lane when its `not_before` has come.
+    /// The task enters its lane when its `not_before` has passed.
     case delayed
     /// A node has claimed the task. The node's own list contains the details.
     case leased
@@ -13,7 +13,7 @@ public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     /// Its request must not be repeated, and the node that may have made it no longer exists.
     case outcomeUnknown = "outcome_unknown"
 
-    /// A run has ended: one event `ended` was emitted for it.
+    /// True if the run has ended and one event `ended` was emitted for it.
     public var isEnd: Bool {
         switch self {
         case .completed, .failed, .cancelled, .outcomeUnknown: true

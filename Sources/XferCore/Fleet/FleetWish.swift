@@ -12,7 +12,7 @@ public enum FleetWish: Hashable, Sendable {
     /// Moves the task to other nodes.
     case move(FleetPlace)
     case priority(Priority)
-    /// Fields of `task.update` for the node that has the task; as JSON text, which the agent reads.
+    /// Fields of `task.update` for the node that has the task; as JSON text, which only the agent reads.
     case limits(String)
     /// Removes an ended task.
     case remove

@@ -1,6 +1,7 @@
 public import XferModel
 
-/// The times of beats and leases. All of them are on clocks of one machine each: no two clocks are compared.
+/// The times of beats and leases. Each time is on the clock of one machine; clocks of different machines are never
+/// compared.
 public struct LeaseRules: Hashable, Sendable {
     /// The interval of a node's beats.
     public let beatInterval: Duration
@@ -35,7 +36,7 @@ public struct LeaseRules: Hashable, Sendable {
 
     /// True if a node may beat although its daemon has been silent since `lastAnswerAt`.
     ///
-    /// A node that beats keeps its tasks: without a daemon nothing becomes of them.
+    /// A node that beats keeps its tasks, although nobody carries them out without a daemon.
     public func mayBeat(lastAnswerAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
         lastAnswerAt.map { $0.duration(to: now) < patience } ?? false
     }
@@ -89,8 +90,8 @@ public struct BeatObserver: Hashable, Sendable {
         return silence > rules.beatInterval * 2 ? .silent : .live
     }
 
-    /// The nodes whose tasks are to be taken over, by name. None if more than half of all nodes are silent for so long:
-    /// then the cause is rather the observer or the network, and an operator decides.
+    /// The nodes whose tasks are to be taken over, by name. Empty if more than half of all nodes are silent: then the
+    /// cause is more likely the observer or the network, and an operator decides.
     ///
     /// - Parameter own: the observer itself, which is alive.
     public func dead(_ rules: LeaseRules, own: String, at now: MonotonicInstant) -> [String] {

@@ -2,12 +2,12 @@ public import XferModel
 
 /// Decides the end of a task whose node had a permit to publish on shared storage and was taken over.
 ///
-/// The next node that claims the task has removed the partial file by its name before it calls this, so the former node
-/// can no longer publish; a file under the final name stays.
+/// The next node that claims the task has removed the partial file by its name before it calls this, so the previous
+/// node can no longer publish; a file under the final name stays.
 public enum PermitRules {
     /// The action of the claiming node.
     public enum Verdict: Hashable, Sendable {
-        /// The former node has published the file: report that.
+        /// The previous node has published the file: report that.
         case published
         /// There is no such file: transfer it.
         case transfer
@@ -17,7 +17,7 @@ public enum PermitRules {
 
     /// - Parameters:
     ///   - isFound: true if the recorded file has a final name.
-    ///   - wasCancelling: true if a wish to cancel waited for the former node.
+    ///   - wasCancelling: true if a wish to cancel waited for the previous node.
     public static func judge(isFound: Bool, isRepeatable: Bool, wasCancelling: Bool) -> Verdict {
         if isFound { return .published }
         if wasCancelling { return .end(.cancelled) }
@@ -26,11 +26,11 @@ public enum PermitRules {
 
     /// The result for a staged task that its node's daemon does not publish.
     public enum Refusal: Hashable, Sendable {
-        /// Another node cannot publish it either: the task fails.
+        /// The task fails, since another node cannot publish it either.
         case fail
-        /// This node cannot: another one may.
+        /// This node declines the task; another one may be able to publish it.
         case decline
-        /// The refusal is temporary: try again.
+        /// The refusal is temporary: the request is repeated later.
         case wait
     }
 
@@ -38,7 +38,7 @@ public enum PermitRules {
     public static let mostTries = 10
 
     /// - Parameters:
-    ///   - reason: the daemon's reason to refuse to publish; nil if that is no failure of a task.
+    ///   - reason: the daemon's reason to refuse to publish; nil if that is not a failure of a task.
     ///   - tries: the number of its refusals, this one included.
     public static func judge(_ reason: FailureReason?, tries: Int) -> Refusal {
         switch reason {

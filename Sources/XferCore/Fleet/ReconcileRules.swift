@@ -29,7 +29,7 @@ public enum ReconcileRules {
         return isLeased ? .follow : .abandon
     }
 
-    /// The action for a task that was claimed just now, although the daemon has one of the same key.
+    /// The action for a task that was just claimed, although the daemon has one with the same key.
     ///
     /// The node claimed it before. A task that failed or was cancelled then is retried as a new task; a task that was
     /// published then is not fetched again.
@@ -55,7 +55,7 @@ public struct FleetTaskKey: Hashable, Sendable, CustomStringConvertible {
         self.task = task
     }
 
-    /// Reads a key; nil if it is none of this fleet.
+    /// Reads a key; nil if it is not a key of this fleet.
     public init?(_ text: String, fleet: String) {
         let prefix = "fleet:\(fleet):"
         guard text.hasPrefix(prefix), let task = Int64(text.dropFirst(prefix.count), radix: 10), task > 0,

@@ -4,11 +4,11 @@ public import XferModel
 public enum TakeoverRules {
     /// The reason why the node will not report the task's end.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// Its beats stopped. It may still live behind a broken network.
+        /// Its beats stopped. It may still be running behind a broken network.
         case dead
         /// An operator has declared that it never comes back.
         case forgotten
-        /// It lives, and its store does not have the task (a restored or a new store).
+        /// It is running, but its store does not have the task (a restored or a new store).
         case unknownToNode
     }
 
@@ -16,7 +16,7 @@ public enum TakeoverRules {
     public enum Verdict: Hashable, Sendable {
         /// Any node of its place may claim it again; the old claim is void.
         case queue
-        /// The lease stays until the node comes back: its bytes are there alone.
+        /// The lease stays until the node returns, because only that node has the bytes.
         case keep
         case end(FleetEnding)
     }

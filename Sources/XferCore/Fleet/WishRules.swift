@@ -11,13 +11,13 @@ public enum WishRules {
 
     /// The result of the request.
     public enum Verdict: Hashable, Sendable {
-        /// The database does it at once: no node has the task.
+        /// The database applies it at once: no node has the task.
         case apply
-        /// The node that has the task is to do it, or the one that takes it next.
+        /// The node that has the task applies it, or the next node that claims the task.
         case deliver
         /// The task already has the requested state.
         case nothingToDo
-        /// The caller does not see this task: answered as if there were none.
+        /// The caller does not see this task: the answer is as if the task did not exist.
         case noSuchTask
         /// The task's state does not allow it.
         case wrongState
@@ -25,10 +25,10 @@ public enum WishRules {
 
     /// - Parameters:
     ///   - place: the task's present one.
-    ///   - isCancelling: true if an earlier wish to cancel waits for the node: no other one counts after that.
-    ///   - mayBePublished: true if a former node had a permit to publish the task that waits, and no other one has
-    ///     looked yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not
-    ///     wait.
+    ///   - isCancelling: true if an earlier wish to cancel waits for the node: later wishes have no effect.
+    ///   - mayBePublished: true if a previous node had a permit to publish the waiting task, and no node has checked
+    ///     yet if it did. A cancellation waits for this check, and a paused task is queued for it; a second
+    ///     cancellation does not wait.
     public static func judge(
         _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
         isCancelling: Bool, mayBePublished: Bool = false

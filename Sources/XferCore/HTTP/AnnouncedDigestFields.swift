@@ -1,14 +1,14 @@
 public import XferModel
 
-/// The digests in the fields of a response, and why others were ignored.
+/// The digests in the fields of a response, and the reasons why others were ignored.
 public struct AnnouncedDigestFields: Hashable, Sendable {
     /// Digests of the whole representation that can be checked here, best first, each once.
     public var digests: [Checksum] = []
-    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and
-    /// at most 8. They quote nothing that the server sent.
+    /// Sentences for the log, one for each kind of server error that made a field or member unusable, at most 8. They
+    /// contain no text from the server.
     public var ignored: [String] = []
 
-    /// The most mistakes of one response that are reported: a list can have thousands.
+    /// The highest number of mistakes of one response that are reported: a list can have thousands.
     private static let mostIgnored = 8
 
     /// Reads the digests that a response announces.
@@ -90,7 +90,7 @@ public struct AnnouncedDigestFields: Hashable, Sendable {
         let values = Set(Field.contentMD5.values(in: head))
         guard let text = values.first else { return }
         guard values.count == 1 else {
-            ignored.append("\(Field.contentMD5.rawValue) is given more than once, with different values")
+            ignored.append("\(Field.contentMD5.rawValue) occurs more than once, with different values")
             return
         }
         appendDecoded(text, .md5, from: Field.contentMD5.rawValue)

@@ -1,10 +1,10 @@
 public import XferModel
 
 extension ContentCoding {
-    /// The highest number of codings of one answer that are undone.
+    /// The highest number of codings of one answer that are decoded.
     public static let most = 3
 
-    /// The codings of an answer that are removed, in the order in which the server applied them.
+    /// The codings of an answer that are decoded, in the order in which the server applied them.
     ///
     /// Empty if there is none, and if the request did not list every one of them in `Accept-Encoding`: such an answer
     /// stays unchanged.

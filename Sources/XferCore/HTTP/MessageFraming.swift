@@ -27,7 +27,7 @@ extension ResponseHead {
             guard let name = FramingName.named(field.name) else { continue }
             // White space beside the name is forbidden (RFC 9112 §5.1): some parsers read another field, or none.
             guard field.name.utf8.count == name.utf8.count else {
-                return .invalid("sent white space beside the name \(name)")
+                return .invalid("sent white space around the name \(name)")
             }
             let members = Self.members(of: field.value)
             if name == FramingName.length {
@@ -44,8 +44,9 @@ extension ResponseHead {
     }
 
     /// True if the fields state that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still
-    /// send it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3
-    /// the end of the connection ends such a body: if more than the length arrives, the connection is not used again.
+    /// send it, usually together with a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC
+    /// 9112 §6.3 the end of the connection ends such a body: if more than the length arrives, the connection is not
+    /// used again.
     private func isUncoded(_ codings: [Substring]) -> Bool {
         majorVersion < 2 && !codings.isEmpty
             && codings.allSatisfy { String($0).equalsIgnoringASCIICase("identity") }
@@ -67,7 +68,7 @@ extension ResponseHead {
         let parsed = Set(lengths.map { Decimal64.parse($0) })
         guard parsed.count == 1 else { return .invalid("sent lengths that contradict each other: \(quoted(lengths))") }
         return Decimal64.parse(first).map(MessageFraming.length)
-            ?? .invalid("sent a Content-Length that is none: \(quoted(lengths))")
+            ?? .invalid("sent a Content-Length that is not a number: \(quoted(lengths))")
     }
 
     /// Members of a comma-separated list, empty ones included, without the white space around them.

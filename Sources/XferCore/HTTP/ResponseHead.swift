@@ -8,11 +8,12 @@ public struct ResponseHead: Hashable, Sendable {
     public var majorVersion: Int
     /// The fields in the order received, names in the server's spelling.
     public var fields: [HeaderField]
-    /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
+    /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if there is no such proxy.
     public var proxy: String?
-    /// True if the connection uses a proxy of any kind, or a Unix socket. Over plain HTTP either can answer by itself.
+    /// True if the connection uses a proxy of any kind, or a Unix socket. Over plain HTTP either can answer instead of
+    /// the server.
     public var isViaProxy = false
-    /// True if the connection uses a Unix socket, and so no network.
+    /// True if the connection uses a Unix socket, so that no network is involved.
     public var isViaUnixSocket = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
@@ -121,15 +122,15 @@ public enum EntityTag {
         tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") || isUnquoted(tag)
     }
 
-    /// True if the text is a tag but for the quotes. A placeholder such as `null` or `undefined` does not distinguish
-    /// versions: a tag without quotes has six characters or more, and a digit.
+    /// True if the text is a tag except that the quotes are missing. A placeholder such as `null` or `undefined` does
+    /// not distinguish versions: a tag without quotes has six characters or more, and a digit.
     private static func isUnquoted(_ tag: String) -> Bool {
         tag.utf8.count >= 6 && !tag.hasPrefix("W/") && !tag.hasPrefix("w/")
             && tag.utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\"") }
             && tag.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    /// A strong tag of the same form that no version has.
+    /// A strong tag of the same form that no version of the source has.
     static func unlike(_ tag: String) -> String {
         tag.hasPrefix("\"") ? "\"xfer-\(tag.dropFirst())" : "xfer-\(tag)"
     }

@@ -5,8 +5,8 @@ public enum ResponseRules {
     /// The longest wait that a server can request, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
-    /// The reason why the response is no success; nil when it is one. The status is checked first; when the media type
-    /// is wrong, too, the message has both.
+    /// The reason why the response is not a success; nil if it is. The status is checked first; when the media type is
+    /// wrong, too, the message has both.
     public static func refusal(
         of head: ResponseHead, from url: HTTPURL, acceptedStatus: StatusSet, acceptedTypes: [String],
         rejectsPages: Bool = false, now: Timestamp
@@ -64,7 +64,8 @@ public enum ResponseRules {
                 return ProxyChallenge(head.fields).failure(of: proxy, status: 407, host: url.hostKey)
             }
             return TransferError(
-                .authFailed, "\(url.hostKey) answered 407, as only a proxy may", httpStatus: 407, host: url.hostKey)
+                .authFailed, "\(url.hostKey) answered 407, which is only for proxies", httpStatus: 407,
+                host: url.hostKey)
         }
         let isRetriable = isRetriable(status: head.status)
         let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""
@@ -77,7 +78,7 @@ public enum ResponseRules {
         return error
     }
 
-    /// 408, 423 (RFC 4918 §11.3: a lock is released some time), 425, 429, and 5xx but 501 and 505.
+    /// True for 408, 423 (RFC 4918 §11.3: a lock is released at some time), 425, 429, and 5xx except 501 and 505.
     public static func isRetriable(status: Int) -> Bool {
         switch status {
         case 408, 423, 425, 429: true
@@ -86,7 +87,7 @@ public enum ResponseRules {
         }
     }
 
-    /// `Retry-After` (RFC 9110 §10.2.3) in seconds, clamped to 0 … 3600; nil when absent or not to be understood.
+    /// `Retry-After` (RFC 9110 §10.2.3) in seconds, clamped to 0 … 3600; nil if it is absent or cannot be parsed.
     public static func retryAfter(_ head: ResponseHead, now: Timestamp) -> Int64? {
         guard let text = head.value("Retry-After") else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {

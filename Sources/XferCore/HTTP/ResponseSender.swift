@@ -4,7 +4,7 @@ import XferModel
 enum ResponseSender: Hashable, Sendable {
     case server
     case proxy(String)
-    /// Either one: the response contains no difference.
+    /// The server or the proxy: the response does not show which.
     case serverOrProxy(String)
 
     init(_ head: ResponseHead) {

@@ -11,7 +11,7 @@ public enum StructuredField {
         case integer(Int64)
         case boolean(Bool)
         case bytes([UInt8])
-        /// Well formed and of another type.
+        /// A value of another type.
         case other
     }
 
@@ -77,7 +77,7 @@ public enum StructuredField {
             && text.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") } <= maxSeparators
     }
 
-    /// All lines of the field as one (RFC 9110 §5.3); nil if there is none, or nothing in them.
+    /// All lines of the field as one (RFC 9110 §5.3); nil if there is none, or if all are empty.
     private static func joinedLines(of name: String, in fields: some Sequence<HeaderField>) -> [UInt8]? {
         let lines = fields.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
         let text = Array(lines.joined(separator: ", ").utf8)

@@ -3,16 +3,16 @@ public import XferModel
 /// Selects the source of a transfer's next request, and the mode of that request. It contains the state of the sources
 /// during one run. A value without I/O. A transfer with one source uses it, too.
 ///
-/// Sources are tried in order of preference. A source that fails permanently (404, an untrusted certificate) is set
-/// aside for the run. A source that fails temporarily (503, a lost connection) is followed by the next one, and the
+/// Sources are tried in order of preference. A source that fails permanently (404, an untrusted certificate) is
+/// excluded for the run. A source that fails temporarily (503, a lost connection) is followed by the next one, and the
 /// next run tries it again. Trying all of them is one attempt of the task.
 ///
 /// **Bytes of two sources are combined only under proof**, since entity tags and dates of different servers say nothing
 /// about each other (RFC 9110 §8.8.3 compares tags of one resource). There are two proofs: lengths agree and the client
 /// gave a digest, which is verified at the end; or lengths agree and the strong entity tags are the same octets.
 /// Without proof kept bytes belong to their source. If that source has failed permanently in this run, or `patience`
-/// times in a row without progress, the whole is requested from another source. The kept bytes are dropped only when
-/// that source begins to send: it may fail as well.
+/// times in a row without progress, the whole is requested from another source. The kept bytes are discarded only when
+/// that source begins to send, because it may fail as well.
 ///
 /// If a demanded digest is wrong, the sources that sent the bytes are suspects. From then on nothing is combined,
 /// caches on the way are avoided, sources that are not suspect come first, and each sends the whole alone until one
@@ -21,11 +21,11 @@ public import XferModel
 public struct MirrorSelector: Hashable, Sendable {
     /// The bytes that are requested from a source.
     public enum FetchMode: Hashable, Sendable {
-        /// The source's own bytes: the whole, or the rest of its own bytes according to `ResumeRules`.
+        /// The source's own bytes: all of them, or the rest after the kept ones according to `ResumeRules`.
         case own
         /// The rest of others' bytes, if it shows the same strong entity tag: `If-Range`.
         case sameTag
-        /// The rest of other sources' bytes, whatever its validators are: the digest will decide.
+        /// The rest of other sources' bytes, regardless of its validators: the digest decides at the end.
         case underDigest
         /// The whole, in place of the kept bytes.
         case fromStart
@@ -79,18 +79,18 @@ public struct MirrorSelector: Hashable, Sendable {
         case ready
         /// Failed temporarily.
         case failed(TransferError)
-        /// Set aside for the rest of the run.
+        /// Excluded for the rest of the run.
         case aside(TransferError)
     }
 
-    /// The number of attempts in a row without progress after which kept bytes do not wait for their source any more.
+    /// The number of attempts in a row without progress after which the kept bytes no longer wait for their own source.
     public static let patience = 4
 
     /// The sources of the bytes in the partial file, including bytes that are not committed yet.
     public private(set) var use: SourceUse
     private var states: [SourceState]
-    /// Sources that could not show that the kept bytes of other sources are theirs too; cleared when those bytes are
-    /// dropped.
+    /// Sources that could not show that their version is the one of other sources' kept bytes; cleared when those bytes
+    /// are discarded.
     private var incompatible = SourceSet()
     private var speeds: [SourceSpeed]
 
@@ -204,7 +204,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
     public mutating func onRefusal(of source: Int) { incompatible.insert(source) }
 
-    /// An attempt at a source has failed. Answers whether that sets it aside for the run.
+    /// An attempt at a source has failed. Returns true if that excludes it for the run.
     @discardableResult
     public mutating func onFailure(of source: Int, _ error: TransferError) -> Bool {
         states[source] = error.isRetriable ? .failed(error) : .aside(error)
@@ -313,9 +313,9 @@ struct SourceSpeed: Hashable, Sendable {
 public enum MirrorRequest {
     /// The request for `mirror`, without anything that is bound to the origin of the task's own URL.
     ///
-    /// Secret header fields and `Host` are left out, as at a redirect (`HopHeaders`). So are secrets of rules that are
-    /// for every host, or that began with TLS if the mirror has none (`HeaderRules`). Credentials and certificates are
-    /// not part of it: the caller resolves them and binds them to the task's own URL.
+    /// Secret header fields and `Host` are left out, as at a redirect (`HopHeaders`). So are secrets of rules that
+    /// apply to every host, or that began with TLS if the mirror has none (`HeaderRules`). Credentials and certificates
+    /// are not part of it: the caller resolves them and binds them to the task's own URL.
     public static func request(_ request: TransferRequest, for mirror: HTTPURL) -> TransferRequest {
         guard mirror != request.url else { return request }
         var asked = request

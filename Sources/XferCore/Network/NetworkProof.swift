@@ -2,7 +2,7 @@ public import XferModel
 
 /// The proof that answers over the present network come from the requested servers.
 ///
-/// A portal answers plain HTTP in every server's place: with a redirect, a page of its own, 400 or 404. A network is
+/// A portal answers plain HTTP instead of every server: with a redirect, a page of its own, 400 or 404. A network is
 /// proven once an answer over it cannot be a portal's. Before that, an answer says nothing about its URL.
 public struct NetworkProof: Hashable, Sendable {
     private var changedAt: MonotonicInstant?

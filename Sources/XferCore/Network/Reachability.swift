@@ -30,7 +30,7 @@ public struct Reachability: Hashable, Sendable {
         var hasLost = false
     }
 
-    /// Creates the state. It counts as announced.
+    /// Creates the state, which counts as already announced.
     public init(facts: NetworkFacts? = nil, metered: [InterfacePattern] = []) {
         self.facts = facts
         self.metered = metered
@@ -58,7 +58,7 @@ public struct Reachability: Hashable, Sendable {
     /// postponed start costs nothing.
     public var isMetered: Bool { current == .metered || announced == .metered }
 
-    /// The kernel reports new facts. Returns when to call `onTimer`; nil when no announcement is pending.
+    /// Applies new facts from the kernel. Returns when to call `onTimer`; nil when no announcement is pending.
     public mutating func onFacts(_ facts: NetworkFacts?, at now: MonotonicInstant) -> MonotonicInstant? {
         guard facts != self.facts else { return unsettled?.due }
         let state = ReachabilityRules.state(of: facts, metered: metered)
@@ -75,7 +75,7 @@ public struct Reachability: Hashable, Sendable {
         return pending.due
     }
 
-    /// The configuration names other metered interfaces. Returns when to call `onTimer`; nil when no announcement is
+    /// Applies a new configuration of metered interfaces. Returns when to call `onTimer`; nil when no announcement is
     /// pending.
     public mutating func onMetered(_ metered: [InterfacePattern], at now: MonotonicInstant) -> MonotonicInstant? {
         self.metered = metered

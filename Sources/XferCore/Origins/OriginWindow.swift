@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides how many requests to one origin may be under way at once.
+/// Decides how many requests to one origin may be in progress at the same time.
 ///
 /// The window begins small, grows while more requests at once make the origin's files arrive faster, and shrinks when
 /// the origin refuses some. Politeness counts connections: over HTTP/1.1 a request is a connection; over HTTP/2 all
@@ -26,14 +26,15 @@ public struct OriginWindow: Hashable, Sendable {
 
     /// The window's bounds from outside.
     public struct Bounds: Hashable, Sendable {
-        /// The most connections to an origin, as browsers have them.
+        /// The highest numbers for an origin, as in browsers.
         public static let polite = Bounds(connections: 6)
         /// The most connections if the operator has allowed more than is polite.
         public static let impolite = Bounds(connections: 16)
 
-        /// The most connections over HTTP/1.1.
+        /// The highest number of connections over HTTP/1.1.
         public var connections: Int
-        /// The most requests at once over HTTP/2. Servers announce 100 or more (RFC 9113 §6.5.2 recommends no less).
+        /// The highest number of concurrent requests over HTTP/2. Servers announce 100 or more (RFC 9113 §6.5.2
+        /// recommends no less).
         public var requests = 100
 
         public init(connections: Int) { self.connections = max(1, connections) }
@@ -51,14 +52,14 @@ public struct OriginWindow: Hashable, Sendable {
     /// The end of a request.
     public enum Outcome: Hashable, Sendable {
         case answered(Answer)
-        /// The origin refuses so many at once; see `OriginRefusal`. `requestsWait`: the answer states a time
-        /// (`Retry-After`).
+        /// The origin refused because of too many concurrent requests; see `OriginRefusal`. `requestsWait`: the answer
+        /// states a time (`Retry-After`).
         case refused(requestsWait: Bool)
         /// The connection was refused, or ended before an answer.
         case broken
         /// No byte was received.
         case silent
-        /// The request was stopped, or failed for reasons that are no evidence about the origin.
+        /// The request was stopped, or failed for reasons that say nothing about the origin.
         case other
     }
 
@@ -104,16 +105,16 @@ public struct OriginWindow: Hashable, Sendable {
         case silent
     }
 
-    /// The first window: as many connections as are polite. If they turn out to be streams of HTTP/2, they share one.
+    /// The first window: the polite number of connections. If they turn out to be streams of HTTP/2, they share one.
     public static let first = 6
     /// The first window after an answer over HTTP/2, where all requests share one connection.
     static let firstOfHTTP2 = 8
     /// The step from which on the window grows by half of itself.
     static let largestStep = 8
-    /// The part of its growth that has to show in the rate: twice the requests have to be a fifth faster.
+    /// The part of its growth that has to show in the rate: twice as many requests have to be a fifth faster.
     static let gain = 0.2
-    /// A rate below this share of the best one, in `slowEpochs` epochs after each other, takes the growth back. A lost
-    /// packet slows fewer.
+    /// A rate below this share of the best one, in `slowEpochs` successive epochs, undoes the growth. A lost packet
+    /// affects fewer epochs.
     static let loss = 0.7
     static let slowEpochs = 4
     /// The share of the best rate that remains from one epoch to the next, so that one short peak does not count for
@@ -121,9 +122,10 @@ public struct OriginWindow: Hashable, Sendable {
     static let decay = 0.95
     /// The time for which a refusal is remembered.
     public static let memory = Duration.seconds(600)
-    /// The time without growth after it has made things slower.
+    /// The time without growth after growth has made the origin slower.
     static let pause = Duration.seconds(30)
-    /// An origin that has answered within this time is there: a broken connection is taken for a refusal.
+    /// The time after an answer during which the origin counts as reachable, so that a lost connection is taken for a
+    /// refusal.
     static let presence = Duration.seconds(30)
 
     public var bounds: Bounds
@@ -134,7 +136,7 @@ public struct OriginWindow: Hashable, Sendable {
     public private(set) var reason = Reason.growing
     /// The smoothed time to the first byte of an answer; nil before the first one.
     public private(set) var latency: Duration?
-    /// The address of the last answer that named one.
+    /// The address of the last answer that had one.
     public private(set) var address: String?
     /// Bytes per second in the last epoch; nil before it.
     public private(set) var rate: Double?
@@ -158,13 +160,13 @@ public struct OriginWindow: Hashable, Sendable {
     private var connectionsBefore: Set<UInt16> = []
 
     private struct Epoch: Hashable {
-        /// The lowest number of a request that ends it.
+        /// The lowest number of a request whose answer ends the epoch.
         var firstNumber: UInt64
         var beganAt: MonotonicInstant
         var answers = 0
         var bytes: Int64 = 0
-        /// The most requests that were under way when an answered one began: they explain the rate, not the window of
-        /// now.
+        /// The highest number of requests that were in progress when an answered one began. It explains the rate; the
+        /// present window does not.
         var largest = 1
         /// True if the window was the obstacle.
         var wasFull = false
@@ -178,7 +180,7 @@ public struct OriginWindow: Hashable, Sendable {
         var answers: Double
         var bytes: Double
 
-        /// The quotient of both rates; of bytes or answers, whichever gained more.
+        /// The quotient of both rates: of the bytes or of the answers, whichever is larger.
         func gain(over other: Measured) -> Double {
             max(answers / max(other.answers, 1e-9), other.bytes > 0 ? bytes / other.bytes : 0)
         }
@@ -234,8 +236,8 @@ public struct OriginWindow: Hashable, Sendable {
         return Ticket(number: lastNumber, underWay: underWay, beganAt: now)
     }
 
-    /// Ends a request. Returns true if the origin has refused it because of those that were under way beside it:
-    /// the window has shrunk for that, and the same request may be answered once they have ended.
+    /// Ends a request. Returns true if the origin has refused it because of other requests in progress: the window has
+    /// shrunk for that, and the same request may be answered once they have ended.
     @discardableResult
     public mutating func end(_ ticket: Ticket, _ outcome: Outcome, at now: MonotonicInstant) -> Bool {
         underWay = max(0, underWay - 1)
@@ -356,8 +358,8 @@ public struct OriginWindow: Hashable, Sendable {
 
     // MARK: Shrinking
 
-    /// Halves the window, once an epoch, but not below the number that was answered since then. Returns true if others
-    /// were under way that explain the refusal.
+    /// Halves the window, once an epoch, but not below the number that was answered since then. Returns true if other
+    /// requests in progress explain the refusal.
     private mutating func backOff(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
         guard ticket.underWay > 1 else { return false }
         let half = max(1, min(size / 2, ticket.underWay - 1))

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The windows of the origins that are in use, or were lately, and the limits that operators have set for hosts.
+/// The windows of the origins that are or were recently in use, and the limits that operators have set for hosts.
 ///
 /// It remembers at most `most` origins that are not in use. Forgetting one is safe: its window begins again.
 ///
@@ -8,9 +8,9 @@ public import XferModel
 public struct OriginWindows: Sendable {
     /// An operator's own limits for a host.
     public struct HostLimit: Hashable, Sendable {
-        /// The most connections at once; nil is the service's rule.
+        /// The highest number of concurrent connections; nil is the service's rule.
         public var connections: Int?
-        /// The most requests that begin within a minute, evenly spaced; nil is no limit.
+        /// The highest number of requests that begin within a minute, evenly spaced; nil is no limit.
         public var requestsPerMinute: Int?
 
         public init(connections: Int? = nil, requestsPerMinute: Int? = nil) {
@@ -37,7 +37,7 @@ public struct OriginWindows: Sendable {
     public private(set) var behind: Set<String> = []
     /// The time until which each of them is behind.
     private var behindUntil: [String: MonotonicInstant] = [:]
-    /// The time when the first of them may be behind no longer. All are checked then, at most once a second.
+    /// The earliest time at which one of them may be behind no longer. All are checked then, at most once a second.
     private var behindCheck: MonotonicInstant?
     /// The connections to all hosts behind an address, by address.
     private var connections: [String: Int] = [:]
@@ -86,8 +86,8 @@ public struct OriginWindows: Sendable {
 
     public subscript(host: String) -> OriginWindow? { parts[Self.part(of: host)][host] }
 
-    /// The requests that may be under way to this host at once. Over HTTP/1.1, hosts behind one address share the
-    /// connections that one of them may have; each may have one.
+    /// The number of requests that may be in progress to this host at the same time. Over HTTP/1.1, hosts behind one
+    /// address share the connections that one host may have; each host may have at least one.
     public func size(of host: String) -> Int {
         guard let window = self[host] else { return OriginWindow(bounds: bounds(of: host), at: now).size }
         guard let address = window.address, window.http != .http2, limits[host]?.connections == nil else {

@@ -1,18 +1,19 @@
 public import XferModel
 
-/// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
+/// Decides how many small and how many large transfers run at the same time if the configuration sets no number.
 ///
 /// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets two more
 /// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is
-/// fetched many at a time, and a list of disk images is not. Where disk images follow small files, as many as were
-/// small can turn out to be large: those that are too many return to the queue, see `surplus`.
+/// fetched many at a time, and a list of disk images is not. If disk images follow small files, many transfers that
+/// started as small turn out to be large: the surplus returns to the queue, see `surplus`.
 public struct TransferMix: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// Small, or not known yet.
         case small
-        /// The body is longer than `largeLength`, or under way for longer than `shortTime` with an unknown length.
+        /// The body is longer than `largeLength`, or the transfer has run for longer than `shortTime` with an unknown
+        /// length.
         case large
-        /// The transfer waits for an answer for longer than `shortTime`, and uses neither the line nor the disk.
+        /// The transfer waits for an answer for longer than `shortTime`, and uses neither bandwidth nor disk.
         case connecting
     }
 
@@ -39,8 +40,8 @@ public struct TransferMix: Hashable, Sendable {
 
     public init() {}
 
-    /// True if one more may start. While as many are large as may be, small ones still start; if they turn out to be
-    /// large, not more than as many again.
+    /// True if one more may start. If the number of large ones is at its limit, small ones still start, but at most so
+    /// many that twice the limit may turn out to be large.
     public var hasRoom: Bool {
         small < max(allowance, Self.mostLarge - large) && large < Self.mostLargeStarted
             && connecting < Self.mostConnecting
@@ -81,7 +82,7 @@ public struct TransferMix: Hashable, Sendable {
     /// True if more are large than may be.
     public var hasSurplus: Bool { large > Self.mostLargeStarted }
 
-    /// The transfers that are stopped, and return to the queue with their bytes: those that began last, so that
+    /// The transfers to stop, which return to the queue with their bytes: the ones that began last, so that
     /// `mostLargeStarted` remain. Their sizes are known when they start again, so that none returns twice.
     public static func surplus(of large: [Large]) -> [TransferID] {
         let count = large.count { !$0.isStopping } - mostLargeStarted

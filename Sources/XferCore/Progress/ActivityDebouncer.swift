@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The activity of transfers, without flicker: active once something has run for 1 s, inactive 0.17 s after the last
+/// The activity of transfers, without flicker: active once a transfer has run for 1 s, inactive 0.17 s after the last
 /// one ended; new work within that time keeps it active. Class of origin: AFNetworkActivityIndicatorManager.
 public struct ActivityDebouncer: Hashable, Sendable {
     public static let activationDelay = Duration.seconds(1)

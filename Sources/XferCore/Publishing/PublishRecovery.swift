@@ -1,14 +1,14 @@
-/// The way on for a file whose intent was committed, and whose end was not: after a crash, a storage failure or a
+/// The next step for a file whose intent was committed but whose end was not: after a crash, a storage failure or a
 /// result that is not known.
 ///
-/// It follows from what is found in the directory. If the directory cannot be inspected now, nothing follows: the
+/// It follows from the contents of the directory. If the directory cannot be inspected now, there is no step: the
 /// intent stays, and the task waits.
 public enum PublishRecovery: Hashable, Sendable {
-    /// The file has its name. A part that is there as well is removed: the crash came between link and unlink.
+    /// The file has its name. A partial file that also exists is removed: the crash happened between link and unlink.
     case done
     /// The file has no name, and nothing is lost: publish it again, from choosing a name.
     case `repeat`
-    /// The file was there, and is not any more: its bytes are fetched again.
+    /// The file no longer exists: its bytes are fetched again.
     case lost
 
     /// - Parameters:

@@ -1,15 +1,15 @@
 public import XferModel
 
-/// The course of files of one directory from their last byte to their final names: the next step for which of them, and
-/// the meaning of each result.
+/// The state of the files of one directory on their way from the last byte to the final name. It decides the next step,
+/// the files it is for, and the meaning of each result.
 ///
 /// The steps of a file are in this order: a name is chosen, the intent is committed, the name is given, the name is
 /// made durable, the result is checked. A name that another file or task takes meanwhile leads back to the first step.
 /// A check that fails takes the name away again.
 ///
-/// A step is taken for all files that have come as far. Those that have come farthest go first, so that one commit and
-/// one sync of the directory do for many files, and a file that has lost its name makes no other one wait. A round
-/// performs nothing itself. After a crash `PublishRecovery` decides.
+/// A step is taken for all files that are due for it, the latest step first. So one commit and one sync of the
+/// directory serve many files, and a file that has lost its name does not delay others. A round performs nothing
+/// itself. After a crash `PublishRecovery` decides.
 public struct PublishRound: Hashable, Sendable {
     /// The next step, with the numbers of its files, ascending.
     public enum Step: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct PublishRound: Hashable, Sendable {
         case sync([Int])
         /// Check that the files are under their names, and that their paths lead there. Then call `onCheck`.
         case check([Int])
-        /// Take the names away again, durably. Then call `onWithdrawal`.
+        /// Remove the names again, durably. Then call `onWithdrawal`.
         case withdraw([Int])
     }
 
@@ -51,7 +51,7 @@ public struct PublishRound: Hashable, Sendable {
         case unknown
     }
 
-    /// The end of a file's course.
+    /// The end of a file in the round.
     public enum End: Hashable, Sendable {
         /// The name leads to the file, durably.
         case published
@@ -87,12 +87,12 @@ public struct PublishRound: Hashable, Sendable {
     private let mostLostNames: Int
     /// The names that files of this round are about to get.
     private var claimed: Set<String> = []
-    /// The files whose course has ended, in the order of their ends.
+    /// The files that have ended, in the order of their ends.
     public private(set) var ended: [Int] = []
 
     /// - Parameters:
     ///   - files: the requested names, and the policies for the case that they are taken.
-    ///   - mostLostNames: a file that has lost so many names to others ends as `outraced`.
+    ///   - mostLostNames: the number of names lost to others after which a file ends as `outraced`.
     public init(_ files: [(name: String, policy: ConflictPolicy)], mostLostNames: Int) {
         courses = files.map { Course(wanted: $0.name, policy: $0.policy) }
         self.mostLostNames = max(1, mostLostNames)
@@ -198,7 +198,7 @@ public struct PublishRound: Hashable, Sendable {
         }
     }
 
-    /// - Parameter isGone: true if the name certainly does not lead to the file any more, also after a crash.
+    /// - Parameter isGone: true if the name certainly no longer leads to the file, even after a crash.
     public mutating func onWithdrawal(isGone: Bool, of file: Int) {
         guard isIn(.withdrawing, file) else { return }
         finish(file, isGone ? .failed : .uncertain)

@@ -1,4 +1,4 @@
-/// Media types of files by the extension of their names, as /etc/mime.types of Debian 12 has them.
+/// Media types of files by the extension of their names, from /etc/mime.types of Debian 12.
 ///
 /// If that file has no type, or an outdated one, the type is the one that is registered with IANA, or else that of
 /// shared-mime-info. Extensions that belong to several formats (`key`, `ts`) have none.

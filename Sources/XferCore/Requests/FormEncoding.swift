@@ -29,7 +29,7 @@ public enum FormEncoding {
         return fields.joined(separator: "&")
     }
 
-    /// The parameters flattened: `key[member]`, `key[]`; no value where there was null. Empty lists and objects vanish.
+    /// The parameters flattened: `key[member]`, `key[]`; no value for null. Empty lists and objects are omitted.
     public static func pairs(of parameters: [Parameter]) -> [(name: String, value: String?)] {
         var pairs: [(name: String, value: String?)] = []
         appendMembers(parameters, under: nil, to: &pairs)

@@ -2,8 +2,8 @@
 ///
 /// `*/json` is a range, too, as in Alamofire, although the RFC has none with a subtype alone.
 enum MediaRange {
-    /// True for two tokens of which each may be `*`. A `*` inside a name is no wildcard, and no registered name has
-    /// one.
+    /// True for two tokens of which each may be `*`. A `*` inside a name is not a wildcard, and does not occur in
+    /// registered names.
     static func isRange(_ text: String) -> Bool {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         return halves.count == 2 && halves.allSatisfy { $0 == "*" || isName($0) }

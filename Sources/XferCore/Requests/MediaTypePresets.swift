@@ -35,5 +35,5 @@ public enum MediaTypePresets {
 public struct UnknownMediaType: Error, Hashable, Sendable, CustomStringConvertible {
     public let index: Int
 
-    public var description: String { "entry \(index) is no media type" }
+    public var description: String { "entry \(index) is not a media type" }
 }

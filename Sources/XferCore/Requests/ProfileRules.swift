@@ -19,13 +19,13 @@ public enum ProfileRules {
         if let credential = profile.credential {
             guard profile.baseURL != nil || !credential.origins.isEmpty else {
                 throw RequestFault(
-                    field: "credential", reason: "it is bound to no server",
+                    field: "credential", reason: "it is not bound to a server",
                     expected: "a base_url, or origins in the credential")
             }
             try check(credential, isOperator: isOperator)
         }
         if profile.clientCertificate != nil, profile.baseURL == nil {
-            throw RequestFault(field: "client_cert", reason: "it is bound to no server", expected: "a base_url")
+            throw RequestFault(field: "client_cert", reason: "it is not bound to a server", expected: "a base_url")
         }
         if let proxy = profile.proxy { try check(proxy, isOperator: isOperator) }
     }

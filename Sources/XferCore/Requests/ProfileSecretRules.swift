@@ -36,7 +36,7 @@ public enum ProfileSecretRules {
         }
         guard request.headers.firstValue(named: "Host") == profile.headers.firstValue(named: "Host") else {
             return RequestFault(
-                field: "headers", reason: "the profile's secrets are for the host of its own",
+                field: "headers", reason: "the profile's secrets are only for its own host",
                 expected: "no Host of the task's own, \(way)")
         }
         return nil

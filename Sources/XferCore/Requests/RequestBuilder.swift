@@ -3,9 +3,9 @@ public import XferModel
 /// Makes a request from a client's fields, its profile and the service's defaults; AFHTTPRequestSerializer's
 /// `requestWithMethod:URLString:parameters:`.
 ///
-/// A field that the client set wins, then the profile's, then the default. The result is kept with the task, so that a
-/// later change of the profile does not affect it; only credentials and cookies are read from the profile at each
-/// attempt.
+/// A field that the client set has priority, then the profile's, then the default. The result is kept with the task, so
+/// that a later change of the profile does not affect it; only credentials and cookies are read from the profile at
+/// each attempt.
 public enum RequestBuilder {
     /// Writes a text in UTF-8 alone.
     public static let utf8: TextEncoding = { text, charset in charset == .utf8 ? Array(text.utf8) : nil }
@@ -122,7 +122,7 @@ public enum RequestBuilder {
         guard !wanted || profile != nil else {
             throw RequestFault(
                 field: "cookies", reason: "cookies are kept in the jar of a profile",
-                expected: "a profile beside cookies")
+                expected: "a profile with cookies")
         }
         return wanted
     }
@@ -210,7 +210,7 @@ public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(field): \(reason)" }
 }
 
-/// Header fields that are only added where there is none of their name.
+/// Adds header fields to a request if it has none of the same name.
 private struct HeaderDefaults {
     private(set) var fields: [HeaderField]
 
@@ -252,7 +252,7 @@ public enum AcceptLanguage {
         }.joined(separator: ", ")
     }
 
-    /// Thousandths as a decimal number with one to three digits behind the point.
+    /// Thousandths as a decimal number with one to three digits after the point.
     private static func weight(_ thousandths: Int) -> String {
         var digits = String(thousandths + 1000).suffix(3)
         while digits.count > 1, digits.last == "0" { digits.removeLast() }

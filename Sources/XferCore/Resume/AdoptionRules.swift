@@ -7,13 +7,13 @@ public enum AdoptionRules {
     public enum Proof: Hashable, Sendable {
         /// A strong digest that the finished file must have.
         case digest
-        /// None: the client allows bytes that nothing proves (`resume: unsafe`).
+        /// No proof: the client accepts that (`resume: unsafe`).
         case unsafe
         /// The modification date of the source, which a program has given to the file. `If-Range` compares it.
         case date(Validators)
     }
 
-    /// The proof that there is for a file's bytes; nil if there is none.
+    /// The proof for a file's bytes; nil if there is none.
     ///
     /// A program that writes a file changes its modification time with each write. A time of whole seconds that is
     /// older than the last change of the file's status was set afterwards, as programs do that copy `Last-Modified`.
@@ -41,8 +41,7 @@ public enum AdoptionRules {
 
     /// Returns the description of the bytes that are kept of a file; nil if none are.
     ///
-    /// Something is always left to be requested, the last byte if need be: a source that sends nothing shows no
-    /// version.
+    /// At least the last byte is left to be requested: a source that sends nothing shows no version.
     ///
     /// - Parameters:
     ///   - complete: the segments known to be complete, ascending.

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The file that aria2 keeps beside an unfinished download: which of its pieces are complete (aria2's technical notes,
+/// The file that aria2 keeps next to an unfinished download; it lists the complete pieces (aria2's technical notes,
 /// "Control file (*.aria2) format", version 1).
 ///
 /// Pieces in flight count as missing. The file of a torrent is not read.
@@ -15,7 +15,7 @@ public struct Aria2ControlFile: Hashable, Sendable {
     /// The complete segments, ascending; no two of them touch.
     public let segments: [Segment]
 
-    /// Parses the bytes; nil if they are no control file of this format.
+    /// Parses the bytes; nil if they are not a control file of this format.
     public init?(_ bytes: some Collection<UInt8>) {
         var rest = Reader(rest: bytes.makeIterator(), count: bytes.count)
         guard rest.number(2) == 1, rest.number(4) != nil, rest.number(4) == 0,

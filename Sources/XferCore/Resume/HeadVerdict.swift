@@ -2,16 +2,17 @@ public import XferModel
 
 /// The treatment of the kept bytes and of the body, decided from the response's head.
 ///
-/// Bytes of another version never overwrite kept ones before these are dropped on disk. Therefore `restart` waits for
+/// Bytes of another version never overwrite kept ones before those are discarded on disk. Therefore `restart` waits for
 /// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
     /// The body continues, or begins, the kept bytes.
     case write(BodyPlan)
-    /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then continue.
+    /// The body is a whole version from its first byte while bytes of another one are kept: discard those, then
+    /// continue.
     case restart(BodyPlan, RestartReason)
     /// All bytes are here already; the body is not needed.
     case complete
-    /// The body cannot be used: request the whole. The kept bytes are dropped when it begins to arrive.
+    /// The body cannot be used: request the whole. The kept bytes are discarded when it begins to arrive.
     case startOver(RestartReason)
     /// Repeat the request with `Range` but without `If-Range`; see `RequestPlan.fallback`.
     case retryPlainRange(RestartReason)
@@ -92,7 +93,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .lastModifiedChanged: "the modification date differs"
         case .lengthChanged(let kept, let now): "the length was \(kept) and is \(now)"
         case .codingChanged: "the content coding differs"
-        case .validatorMissing: "the answer does not say which version it is of"
+        case .validatorMissing: "the answer does not identify its version"
         case .noStrongValidator: "the server sent nothing that distinguishes versions"
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"

@@ -13,7 +13,7 @@ public enum ConditionProof: Hashable, Sendable {
     case requested
     /// The server has answered that validator with the whole of the kept version.
     case honoured
-    /// The request begins at the last kept byte. The server has nothing behind the kept bytes, whose length was not
+    /// The request begins at the last kept byte. The server has nothing after the kept bytes, whose length was not
     /// known, and has not shown their validator: its part tells the version and the length.
     case lastByte
 }
@@ -41,12 +41,12 @@ public struct RequestPlan: Hashable, Sendable {
 
     public let kept: ResumeData
     public let segment: Segment
-    /// The client's URL, from which redirects may lead to others; nil if it does not matter.
+    /// The client's URL, from which redirects may lead to others; nil if it is not relevant.
     public let source: HTTPURL?
     public let range: ByteRange?
     public let check: Guard
     /// The check of a request without `If-Range`: for the one that follows a refused `If-Range`, and for a server that
-    /// sends a range in spite of it.
+    /// sends a range although the condition failed.
     public let fallback: Guard
     /// The reason why the whole is requested although bytes are kept.
     public let reason: RestartReason?
@@ -103,8 +103,8 @@ public struct RequestPlan: Hashable, Sendable {
         return fields
     }
 
-    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the
-    /// field.
+    /// A later date than that of the kept version. A server that treats `If-Range` as "not modified since" sends the
+    /// part, so it does not honour the field.
     private static func unlike(_ date: String) -> String {
         HTTPDate.parse(date).map { HTTPDate.format($0.advanced(by: .seconds(1))) } ?? date
     }

@@ -159,7 +159,7 @@ extension ResumeRules {
             host: url.hostKey)
     }
 
-    /// Judges a partial response to a request for the whole. It is no answer unless its range is the whole, as some
+    /// Judges a partial response to a request for the whole. It is usable only if its range is the whole, as some
     /// servers send it.
     private static func judgeUnaskedPart(
         _ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp
@@ -238,7 +238,7 @@ extension ResumeRules {
         return nil
     }
 
-    /// True if the bytes may be joined whatever the validators say. If a server sends a range in spite of `If-Range`,
+    /// True if the bytes may be joined regardless of the validators. If a server ignores `If-Range` and sends a range,
     /// the request is not repeated.
     private static func ignoresValidators(of head: ResponseHead, _ plan: RequestPlan) -> Bool {
         lengthsAgree(head, plan) && (plan.check.joinsVersions || head.status == 206 && plan.fallback.joinsVersions)
@@ -314,7 +314,7 @@ extension ResumeRules {
     private static func unprovenEnd(at length: Int64, _ url: HTTPURL) -> TransferError {
         TransferError(
             .httpStatus,
-            "\(url.hostKey) has nothing behind the \(length) bytes that are kept, and no entity tag or checksum shows "
+            "\(url.hostKey) has nothing after the \(length) kept bytes, and no entity tag or checksum shows "
                 + "that they are the whole file",
             isRetriable: false, httpStatus: 416, host: url.hostKey)
     }

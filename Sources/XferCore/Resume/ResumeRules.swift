@@ -13,7 +13,7 @@ public enum ResumeRules {
     ///   - segment: the part of it that this attempt fetches; nil is the first kept segment, else the whole. A segment
     ///     with an end is requested as a range even if nothing of it is kept, since other attempts fetch the rest of
     ///     the same version.
-    ///   - allowsUnsafe: continue whatever the validators are (`resume: unsafe`), if the lengths are equal.
+    ///   - allowsUnsafe: continue regardless of the validators (`resume: unsafe`), if the lengths are equal.
     ///   - joinsUnderDigest: the same, because a digest of the client will verify the finished bytes, and combined
     ///     bytes have not been wrong yet.
     ///   - source: the client's URL, from which redirects may lead to others.
@@ -68,7 +68,7 @@ public enum ResumeRules {
         described.totalLength != nil && described.contentEncoding == nil && validator(of: described.validators) != nil
     }
 
-    /// True if the kept bytes can be continued after a break; nil while no response has described any.
+    /// True if the kept bytes can be continued after an interruption; nil while no response has described them.
     public static func isResumable(_ kept: ResumeData, allowsUnsafe: Bool = false) -> Bool? {
         guard kept.finalURL != nil else { return nil }
         return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil
@@ -92,7 +92,7 @@ public enum ResumeRules {
     /// The resume data after a response that `judge` accepted: the validators of its version, the length, and the
     /// request header fields that selected it.
     ///
-    /// For a continued body it is the former resume data, with unknown values filled in; the segments are unchanged.
+    /// For a continued body it is the previous resume data, with unknown values filled in; the segments are unchanged.
     /// For a new body there is a single empty segment.
     public static func resumeData(
         after head: ResponseHead, verdict: HeadVerdict, plan: RequestPlan, finalURL: HTTPURL, sent: [HeaderField]

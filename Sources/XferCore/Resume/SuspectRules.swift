@@ -1,13 +1,13 @@
 public import XferModel
 
-/// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
+/// Decides whether an answer to a request for the rest of a file is plausibly that file in another version.
 ///
 /// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes
 /// stay, the attempt fails with `unexpected_answer`, and the request is repeated with the delays of every attempt. A
 /// new version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages,
 /// empty answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
 public enum SuspectRules {
-    /// So often in a row the same answer has to come before it replaces the kept bytes.
+    /// The number of times in a row that the same answer must arrive before it replaces the kept bytes.
     public static let sightings = 3
 
     /// The defect of an answer.
@@ -21,8 +21,8 @@ public enum SuspectRules {
         case otherKind(String)
         /// The whole is shorter than the kept part of it.
         case shorter(kept: Int64, now: Int64)
-        /// The answer states no length, while the length of the kept bytes' version is known: whatever ends its body
-        /// would be taken for the end of the file.
+        /// The answer states no length, while the length of the kept bytes' version is known: any end of its body would
+        /// be taken for the end of the file.
         case unmeasured
     }
 
@@ -50,7 +50,7 @@ public enum SuspectRules {
         return .suspect(
             AnswerDoubt(signature: signature, count: count),
             TransferError(
-                .unexpectedAnswer, "\(host) answered with \(description(of: reason)) in place of the file",
+                .unexpectedAnswer, "\(host) answered with \(description(of: reason)) instead of the file",
                 httpStatus: head.status, host: host))
     }
 
@@ -59,8 +59,8 @@ public enum SuspectRules {
         AnswerDoubt(signature: signature(of: head, source: source), count: 1)
     }
 
-    /// True if repetition shows that the answer is another version of the file. Data and text are only with a
-    /// validator: errors rarely have one.
+    /// True if repetition shows that the answer is another version of the file. Data and text count only with a
+    /// validator, which errors rarely have.
     private static func mayBeVersion(_ head: ResponseHead, _ reason: Reason) -> Bool {
         switch reason {
         case .page, .status, .empty: false
@@ -89,7 +89,7 @@ public enum SuspectRules {
         case .status(let status): "\(status)"
         case .empty: "nothing"
         case .otherKind(let type): String(type.prefix(100))
-        case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) that are kept,"
+        case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) kept ones,"
         case .unmeasured: "a body of unknown length"
         }
     }

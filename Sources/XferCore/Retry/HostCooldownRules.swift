@@ -3,16 +3,16 @@ public import XferModel
 /// Decides which answers make other tasks of a host wait, and for how long.
 ///
 /// 429 is about the client (RFC 6585 §4) and stops the whole host. 503 with `Retry-After` is about a URL until a second
-/// URL of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance is no evidence about the files beside
-/// it.
+/// URL of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the other files.
 public enum HostCooldownRules {
     /// The tasks that an answer makes wait.
     public enum Scope: Hashable, Sendable, CaseIterable {
-        /// The task alone, by its ordinary delays.
+        /// Only the task waits, with its ordinary delays.
         case none
-        /// The URL, and so the task; its host as well once another URL of the host waits for the same server.
+        /// The URL, and so the task, waits. Its host waits as well once another URL of the host waits for the same
+        /// server.
         case url
-        /// Every task of the host.
+        /// Every task of the host waits.
         case host
     }
 
@@ -42,7 +42,7 @@ public enum HostCooldownRules {
 
     /// The task whose answer keeps a host cool once the task that caused the cooldown has ended; nil if none does.
     ///
-    /// - Parameter refused: tasks of the host that wait because of an answer, those that wait longest first.
+    /// - Parameter refused: tasks of the host that wait because of an answer, the longest wait first.
     public static func successor(among refused: [TransferTask]) -> TransferTask? {
         refused.first { task in
             guard let error = task.error else { return false }

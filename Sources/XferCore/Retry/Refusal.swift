@@ -7,11 +7,12 @@ public import XferModel
 public enum Refusal: Hashable, Sendable, CaseIterable {
     /// The answer is about the request and stays.
     case final
-    /// The URL has carried a permission, which has expired. The task waits for another URL and keeps its bytes.
+    /// The URL contains a permission that has expired. The task waits for another URL and keeps its bytes.
     case expired
     /// The server may answer otherwise. The task repeats the request within its own limits.
     case passing
-    /// Perhaps only the server that answered refuses, or only now. The task repeats the request `mostDoubts` times.
+    /// Possibly only the server that answered refuses, or only at the moment. The task repeats the request `mostDoubts`
+    /// times.
     case doubtful
     /// The host sends other files to this client, and may accept fewer requests at once. The task repeats its request
     /// when one of those has ended. A refusal while the host serves fewer than before has another reason: see
@@ -30,12 +31,12 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         task.state == .waiting && task.wait?.reason == .retry && task.error.map { isForRoom($0, to: task) } == true
     }
 
-    /// True if only the number of transfers at once can be the reason of a refusal that passes.
+    /// True if only the number of concurrent transfers can be the reason of a temporary refusal.
     static func isForRoom(_ error: TransferError, to task: TransferTask) -> Bool {
         error.reason == .httpStatus && error.httpStatus == 403 && !error.isRetriable && task.received == 0
     }
 
-    /// The meaning of a failure; nil if it is not an answer that refuses.
+    /// The meaning of a failure; nil if it is not a refusing answer.
     ///
     /// - Parameters:
     ///   - othersOfHost: transfers of the host, besides the task's, whose bodies arrive now; 0 if the host was seen to
@@ -70,7 +71,7 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return [400, 403, 405, 406, 412, 500, 501].contains(status) && error.saysExpired != true && error.proxy == nil
     }
 
-    /// True if another host than those of the task's URLs has answered, behind a redirect. Its answer is about its own
+    /// True if another host than those of the task's URLs has answered, after a redirect. Its answer is about its own
     /// URL: the next answer of the first host may lead elsewhere.
     public static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {
         guard let host = error.host else { return false }
@@ -82,7 +83,7 @@ extension TaskSpecification {
     /// True if the task gets a file by a request that changes nothing.
     fileprivate var isFetch: Bool { kind == .download && [.get, .head].contains(request.method) }
 
-    /// True if the request has credentials of its own beside its URL.
+    /// True if the request has credentials in addition to its URL.
     fileprivate var hasCredentials: Bool {
         request.credential != nil || request.usesProfileSecrets
             || request.headers.firstValue(named: "Authorization") != nil
@@ -143,7 +144,7 @@ public enum SourceExpiry {
     /// The longest beginning of a refusal's text that is searched, in bytes.
     public static let longestText = 4096
 
-    /// Codes of the services above, and phrases that they and others write. In small letters.
+    /// Codes of the services above, and phrases that they and others write. In lower case.
     private static let phrases = [
         "expiredtoken", "expiredrequest", "requestexpired", "tokenexpired", "signatureexpired", "urlexpired",
         "expired_token", "expired_auth_token", "token_expired", "url_expired", "link_expired", "signature_expired",

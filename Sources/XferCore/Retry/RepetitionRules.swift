@@ -36,9 +36,9 @@ public enum RepetitionRules {
         error.httpStatus.map { [408, 423, 425, 429].contains($0) } ?? false
     }
 
-    /// The error of a task that must not be repeated, where another task would be retried.
+    /// The error of a task that must not be repeated, in a case in which other tasks are retried.
     ///
-    /// - Parameter error: how the attempt failed; nil if the service stopped before it ended.
+    /// - Parameter error: the failure of the attempt; nil if the service stopped before it ended.
     public static func outcomeUnknown(after error: TransferError?, of request: TransferRequest) -> TransferError {
         let happened = error.map { "; \($0.message)" } ?? ", and the service stopped before the answer came"
         return TransferError(

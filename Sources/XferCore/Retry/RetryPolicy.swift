@@ -8,7 +8,7 @@ public import XferModel
 public struct RetryPolicy: Hashable, Sendable {
     /// Bound of the first delay.
     public var base: Duration
-    /// Bound of every delay but a server's `Retry-After`.
+    /// Bound of every delay except a server's `Retry-After`.
     public var cap: Duration
     /// The time between two checks of missing space or a missing directory.
     public var probeInterval: Duration
@@ -22,7 +22,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         case wait(Wait)
         case fail(TransferError)
-        /// Back to the queue at once; it does not count as an attempt.
+        /// The task returns to the queue at once; the run does not count as an attempt.
         case again
     }
 

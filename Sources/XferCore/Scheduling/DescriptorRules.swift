@@ -17,15 +17,15 @@ public enum DescriptorRules {
     /// The number of idle connections that may be kept for the next requests: as many as there are hosts that get
     /// turns, or each file of a list over many hosts would need a connection of its own.
     ///
-    /// - Parameter limit: most descriptors of the process.
+    /// - Parameter limit: the highest number of descriptors of the process.
     public static func keptConnections(limit: Int) -> Int { min(max(limit / 16, 32), 1024) }
 
-    /// Descriptors that all tasks together may have. Under a limit too low for the service and its clients it is a
-    /// quarter of the limit, since clients come and go.
+    /// The number of descriptors that all tasks together may have. If the limit is too low for the service and its
+    /// clients, it is a quarter of the limit, since the number of clients varies.
     ///
     /// - Parameters:
-    ///   - limit: most descriptors of the process (RLIMIT_NOFILE).
-    ///   - clients: most connections of clients.
+    ///   - limit: the highest number of descriptors of the process (RLIMIT_NOFILE).
+    ///   - clients: the highest number of connections of clients.
     public static func budget(limit: Int, clients: Int) -> Int {
         let (left, overflow) = limit.subtractingReportingOverflow(
             ofService + keptConnections(limit: limit) + min(max(clients, 0), 1 << 20))

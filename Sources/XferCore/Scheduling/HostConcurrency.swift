@@ -3,7 +3,7 @@
 /// A host is in question from its first refusal beside transfers that it serves until nothing of it runs any more, so
 /// the memory is bounded by the running transfers.
 public struct HostConcurrency: Hashable, Sendable {
-    /// The highest number that each host in question was seen to serve at once.
+    /// The highest number that each host in question has served at the same time.
     private var served: [String: Int] = [:]
 
     public init() {}
@@ -23,7 +23,7 @@ public struct HostConcurrency: Hashable, Sendable {
         return known > others ? 0 : others
     }
 
-    /// The host serves so many at once.
+    /// Records that the host serves this many transfers at the same time.
     public mutating func onServed(by host: String, count: Int) {
         guard let known = served[host] else { return }
         served[host] = max(known, count)

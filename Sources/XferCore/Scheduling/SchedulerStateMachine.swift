@@ -7,7 +7,7 @@ public import XferModel
 /// SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
-    /// The highest number of transfers at once of the tasks that name a profile, for profiles that have such a limit.
+    /// The highest number of transfers at once of the tasks with a profile, for profiles that have such a limit.
     public var maxActiveByProfile: [String: Int] = [:]
     /// The profiles whose tasks' hosts may see more connections than is polite.
     public var impoliteProfiles: Set<String> = [] {
@@ -68,7 +68,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The number of tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
 
-    /// True if a task that needs so many file descriptors may start. A single task always may; if it then lacks
+    /// True if a task that needs this many file descriptors may start. A single task always may; if it then lacks
     /// descriptors, it waits.
     public func affords(descriptors: Int) -> Bool {
         transferByTask.isEmpty || descriptors <= limits.maxDescriptors - descriptorsInUse
@@ -78,9 +78,10 @@ public struct SchedulerStateMachine: Sendable {
 
     /// The next task to start, or nil when none may. The caller starts it and reports that with `onStart`.
     ///
-    /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that
-    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once,
-    /// and so is the task of a run whose start is not committed: it is skipped until that run has ended.
+    /// The number of blocked hosts, groups and profiles is at most the number of active transfers, which bounds how
+    /// many the index has to skip. A task that was paused and resumed while its run is still stopping is queued and
+    /// running at once, and so is the task of a run whose start is not committed: it is skipped until that run has
+    /// ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard hasRoom else { return nil }
         let blocked = LaneExclusions(
@@ -116,8 +117,8 @@ public struct SchedulerStateMachine: Sendable {
         Set(activeByHost.keys.filter(isFull)).union(origins.paced)
     }
 
-    /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all
-    /// transfers, and those that do not answer.
+    /// The hosts whose tasks start only if no task of another host of the same priority may start: those that have half
+    /// of all transfers, and those that do not answer.
     private var lastHosts: Set<String> {
         var last = limits.maxActivePerHost == nil ? origins.behind : []
         if limits.maxActive == nil {
@@ -159,10 +160,11 @@ public struct SchedulerStateMachine: Sendable {
     /// True if no further transfer from this host may start now.
     public func isBlocked(_ host: String) -> Bool { isFull(host) || origins.isPaced(host) }
 
-    /// True if as many transfers from this host are active as may be.
+    /// True if the number of active transfers from this host is at its limit.
     private func isFull(_ host: String) -> Bool { activeByHost[host, default: 0] >= maxActive(of: host) }
 
-    /// The most active transfers from this host: its own limit, else that of the configuration, else its window.
+    /// The highest number of active transfers from this host: its own limit, else that of the configuration, else its
+    /// window.
     public func maxActive(of host: String) -> Int {
         guard let fixed = limits.maxActivePerHost else { return origins.size(of: host) }
         return origins.limits[host]?.connections ?? fixed
@@ -171,7 +173,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The obstacle that prevents a queued task of this lane from starting now, apart from its turn and a pause of its
     /// group; nil if there is none.
     ///
-    /// - Parameter groupLimit: most active transfers of the lane's group; nil without a limit.
+    /// - Parameter groupLimit: the highest number of active transfers of the lane's group; nil is unlimited.
     public func obstacle(to lane: QueueLane, groupLimit: Int?) -> WaitReason? {
         if holds.contains(.pausedByOperator) { return .queuePaused }
         if holds.contains(.degraded) { return .storage }
@@ -243,7 +245,7 @@ public struct SchedulerStateMachine: Sendable {
     }
 
     /// Records the outcome of a transfer's request. Call it before the transfer's slot is released. Returns true if the
-    /// origin has refused it because of the requests that were under way; see `OriginWindow.end`.
+    /// origin has refused it because of the requests in progress; see `OriginWindow.end`.
     @discardableResult
     public mutating func record(
         _ outcome: OriginWindow.Outcome, of transfer: TransferID, at now: MonotonicInstant
@@ -252,7 +254,7 @@ public struct SchedulerStateMachine: Sendable {
         return origins.end(host, ticket, outcome, at: now)
     }
 
-    /// Takes over the request of a transfer, which another one continues.
+    /// Removes and returns the request of a transfer, because another transfer continues it.
     @discardableResult
     public mutating func detachTicket(of transfer: TransferID) -> OriginWindow.Ticket? {
         defer { slots[transfer]?.ticket = nil }
@@ -316,7 +318,8 @@ extension Dictionary where Value == Int {
 
 /// The limits of the scheduler; all at least 1.
 public struct SchedulerLimits: Hashable, Sendable {
-    /// The highest number of transfers whose bodies are on the way at once; nil leaves the number to `TransferMix`.
+    /// The highest number of transfers whose bodies are being transferred at the same time; nil leaves the number to
+    /// `TransferMix`.
     public var maxActive: Int?
     /// The highest number of these from one host; nil leaves the number to `OriginWindow`.
     public var maxActivePerHost: Int?
@@ -339,7 +342,7 @@ public struct SchedulerLimits: Hashable, Sendable {
 /// The store of queued tasks, in order. No operation may walk over tasks, in particular over those of a blocked host or
 /// group.
 public protocol QueueIndex: ~Copyable {
-    /// The group's limit on its concurrent transfers; nil is no limit of its own.
+    /// The group's limit on its concurrent transfers; nil if it has none of its own.
     borrowing func maxActive(of group: GroupKey) throws -> Int?
     /// The lane that was served longest ago, among those with queued tasks. Paused groups, hosts that are cooling down
     /// and excluded lanes are skipped.

@@ -3,14 +3,14 @@ import XferModel
 /// Decides how many connections a download has: the requested number, or, with `auto`, as many as make it measurably
 /// faster.
 ///
-/// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and wants the former
-/// number again if the gain was too small. Connections beyond it end with their pieces: to close one at once, and to
-/// fetch the rest of its piece over a new connection, which begins slowly, would cost more than it spares. They are
+/// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and returns to the
+/// previous number if the gain was too small. Surplus connections end with their pieces: closing one at once, and
+/// fetching the rest of its piece over a new connection, which begins slowly, would cost more than it saves. They are
 /// closed at once only if they have slowed the download much. A short download is never split.
 ///
-/// A trial costs little where it fails. Connections under test get small pieces of the rear (`trialSeconds`), so that
-/// the first connection, which has found the line's speed, keeps the rest. A number is measured when its rate has
-/// stopped rising: a new connection is slow at first, and so is the first one.
+/// A failed trial costs little. Connections under test get small pieces of the rear (`trialSeconds`), so that the first
+/// connection, which has found the line's speed, keeps the rest. A number is measured when its rate has stopped rising:
+/// a new connection is slow at first, and so is the first one.
 struct SegmentConnectionGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
@@ -56,15 +56,16 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     static let trial = Duration.seconds(1)
     /// A second half that is faster than the first one by this factor shows that the rate is rising.
     static let rise = 1.1
-    /// A trial is extended by half of its time at most so often: the rate of a line may never be steady.
+    /// The highest number of times that a trial is extended by half of its time: the rate of a line may never be
+    /// steady.
     static let mostExtensions = 6
     /// The time that a connection under test should need for its piece.
     static let trialSeconds = 1.0
-    /// A download that would take no longer is not worth a change, in seconds.
+    /// The remaining time, in seconds, up to which a change is not worth its cost.
     static let short = 8.0
     /// The required speed-up for twice the connections.
     static let gain = 1.2
-    /// Below this share of the former rate, the new connections have slowed the download.
+    /// Below this share of the previous rate, the new connections have slowed the download.
     static let loss = 0.7
     static let most = 8
 
@@ -155,7 +156,7 @@ struct SegmentConnectionRate: Hashable, Sendable {
         let time: MonotonicInstant
     }
 
-    /// Samples closer to each other are too inexact.
+    /// The shortest interval between two samples: a shorter one is too inexact.
     private static let least = Duration.milliseconds(250)
     /// The weight of the latest sample.
     private static let weight = 0.5

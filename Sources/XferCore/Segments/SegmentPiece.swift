@@ -13,9 +13,9 @@ struct SegmentPiece: Hashable, Sendable {
     var connection: SegmentPlan.Connection? {
         didSet { begun = written }
     }
-    /// First offset that its present connection has to fetch.
+    /// The first offset that its present connection has to fetch.
     private(set) var begun: Int64 = 0
-    /// The end of the piece can no longer be changed.
+    /// True if the end of the piece can no longer be changed.
     var isSettled = false
     /// The response of its connection ends with the piece.
     var isBounded = false

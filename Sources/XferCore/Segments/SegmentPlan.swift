@@ -6,7 +6,7 @@ public import XferModel
 /// without overlapping; each has at most one connection, and a connection has at most one piece. So no byte is fetched
 /// by two connections, and no written byte is fetched again, except after `collapse`. A connection without work takes a
 /// piece that has no connection, else the rear of the piece that will take longest. The connection of that piece has to
-/// agree first, since its bytes may have got there meanwhile.
+/// agree first, since it may have received those bytes meanwhile.
 ///
 /// Until the server has sent a range as requested, only the last piece is split off: if the server does not support
 /// ranges, the connection that requested the whole can still get all of it.
@@ -20,7 +20,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     /// The next step of a connection without work.
     public enum Step: Hashable, Sendable {
-        /// Request the rest of this segment; the connection has the piece from now on.
+        /// Request the rest of this segment; the connection owns the piece from now on.
         case fetch(Segment)
         /// The other connection should stop at this offset. The rest of its piece becomes `parts` − 1 pieces: answer
         /// with `onSplit`, then request the next step.
@@ -36,14 +36,14 @@ public struct SegmentPlan: Hashable, Sendable {
     public private(set) var isProven = false
     /// The speed of the connection that ended last.
     private var lastRate: Double?
-    /// No smaller piece is split off, in bytes.
+    /// The length in bytes of the smallest piece that is split off.
     private let smallest: Int64
 
-    /// The written bytes behind the one stream of `collapse`, which receives them again. They are of the same version,
-    /// so they stay valid while it writes over them.
+    /// The written bytes after the position of the single stream of `collapse`, which receives them again. They are of
+    /// the same version, so they stay valid while it writes over them.
     private var behind: [Segment] = []
 
-    /// The number of which pieces' ends are multiples, so that a page of the file has one connection.
+    /// The alignment of the pieces' ends in bytes, so that only one connection writes to a page of the file.
     private let alignment: Int64
 
     /// If a connection would take longer than this for the rest of its piece, in seconds, its rear is taken even if it
@@ -54,16 +54,16 @@ public struct SegmentPlan: Hashable, Sendable {
     static let farBelow = 8.0
     /// The number of measurements before a connection counts as slow: connecting takes time.
     private static let leastMeasurements = 4
-    /// The highest number of pieces that are taken from slow connections: each costs a request. Beyond it slow
-    /// connections keep theirs.
+    /// The highest number of pieces that are taken from slow connections: each costs a request. After that, slow
+    /// connections keep their pieces.
     private static let mostTakeovers = 8
     private var takeovers = 0
 
     /// - Parameters:
     ///   - total: complete length.
-    ///   - kept: the durable bytes, in whatever state a crash has left them.
+    ///   - kept: the durable bytes, in any state that a crash may leave.
     ///   - count: the number of connections to use.
-    ///   - smallest: no smaller piece is split off, in bytes.
+    ///   - smallest: the length in bytes of the smallest piece that is split off.
     public init(total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20) {
         self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096)
     }
@@ -78,7 +78,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: How far it is
 
-    /// Number of connections there should be now; there may be too little work for so many.
+    /// The wanted number of connections; there may be too little work for all of them.
     public var wantedConnections: Int { growth.connections }
 
     /// True if every byte was written.
@@ -87,7 +87,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// The number of bytes that were written.
     public var writtenByteCount: Int64 { pieces.reduce(0) { $0 + $1.written - $1.start } }
 
-    /// The number of bytes from the first on that were written without a gap.
+    /// The number of bytes from the beginning that are written without a gap.
     public var writtenPrefix: Int64 { pieces.firstMissing(\.written) ?? total }
 
     /// The number of bytes that are durable.
@@ -106,7 +106,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: What connections do
 
-    /// The connection begins a request for the whole, which continues the first piece: there is no other.
+    /// Records that the connection begins a request for the whole. It continues the first piece, which is the only one.
     public mutating func begin(_ connection: Connection) {
         guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
         pieces[index].connection = connection
@@ -217,9 +217,9 @@ public struct SegmentPlan: Hashable, Sendable {
             \.connection)
     }
 
-    /// A connection that would delay the end, while another one has no work: it is far slower than the others, and its
-    /// piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest is
-    /// assigned to another connection. It counts as taken over.
+    /// Removes and returns a connection that would delay the end while another one has no work: it is far slower than
+    /// the others, and its piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the
+    /// whole rest is assigned to another connection. It counts as taken over.
     ///
     /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have ended before it could
     ///   be measured, and all remaining ones may be slow.
@@ -242,7 +242,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Limits the connections to the number that the server accepts.
     public mutating func limit(to connections: Int) { growth.limit(to: max(1, connections)) }
 
-    /// A connection that could continue over the untouched pieces behind its own, and where it would end: answer with
+    /// A connection that could continue over the untouched pieces after its own, and where it would end: answer with
     /// `onExtend`. Use it when no other connection will be available for these pieces.
     public func widening() -> (connection: Connection, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
@@ -265,8 +265,8 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].end = end
     }
 
-    /// Returns to one stream from the first missing byte to the last, over whatever was written behind it: for a server
-    /// that does not support ranges. No connection may have a piece. The written bytes behind it stay in
+    /// Returns to one stream from the first missing byte to the last, over anything that was written after it: for a
+    /// server that does not support ranges. No connection may have a piece. The bytes written after it stay in
     /// `writtenSegments`: if the stream breaks off, they are not lost.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, pieces.firstMissing(\.committed) ?? total)
@@ -284,7 +284,7 @@ extension SegmentPlan {
         return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
     }
 
-    /// The same of the other connections and the one that ended last.
+    /// The average rate of the other connections and of the one that ended last.
     private func meanRate(besides connection: Connection) -> Double? {
         let known =
             pieces.filter { $0.connection != connection }.compactMap(\.rate.bytesPerSecond)

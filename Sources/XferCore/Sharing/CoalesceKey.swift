@@ -4,17 +4,18 @@ public import XferModel
 /// digest can be neither computed nor guessed.
 public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 
-/// The fields that have to be equal for two tasks to be about the same bytes. Then one request serves both tasks, and
+/// The fields that have to be equal in two tasks that request the same bytes. Then one request serves both tasks, and
 /// the failure of one applies to the other.
 ///
 /// The key contains the URL in libcurl's normalised form, the mirrors in their order if there are any, the method, the
 /// header fields, the credentials and other secrets of the request, the cookie jar, the profile, the task's own trust
-/// policy (the host's applies to all alike), the proxy and redirect options, and the statuses that count as success. It
-/// also contains the owner, unless the operator lets owners share. All of it goes through a digest with a key of this
-/// database, so that no secret can be read from a key or guessed with it. Only GET and HEAD without content have a key.
+/// policy (the host's policy applies to all tasks), the proxy and redirect options, and the statuses that count as
+/// success. It also contains the owner, unless the operator lets owners share. All fields go into a digest with a key
+/// of this database, so that no secret can be read from a key or guessed with it. Only GET and HEAD without content
+/// have a key.
 ///
-/// The choices of each task for itself are not part of the key: the destination, the checksum, limits on time and rate,
-/// the schedule, and the name.
+/// Choices that do not affect the bytes are not part of the key: the destination, the checksum, limits on time and
+/// rate, the schedule, and the name.
 public struct CoalesceKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
@@ -64,7 +65,8 @@ public struct CoalesceKey: Hashable, Sendable {
     private static let form = "coalesce key 1"
 }
 
-/// Encodes a sequence of texts unambiguously: no text can be taken for part of another one, or for two.
+/// Encodes a sequence of texts unambiguously: the bytes of a text cannot be read as a part of another text, or as two
+/// texts.
 struct CanonicalKeyEncoder {
     private(set) var bytes: [UInt8] = []
 
@@ -129,7 +131,7 @@ extension CanonicalKeyEncoder {
         if !request.cookies.isEmpty { add(request.cookies) { $0.add($1.netscapeLine) } }
     }
 
-    /// The identity of the request: its credentials, and whatever else of it is secret.
+    /// The identity of the request: its credentials, and its other secrets.
     mutating func addIdentity(of request: TransferRequest) {
         addClaims(of: request)
         add(fields: request.headers.filter { Redaction.isSecretHeader($0.name) })
@@ -141,7 +143,7 @@ extension CanonicalKeyEncoder {
     }
 
     /// Adds fields by name, case-insensitive; the order of fields with the same name has a meaning (RFC 9110 §5.3) and
-    /// stays.
+    /// is preserved.
     private mutating func add(fields: [HeaderField]) {
         guard !fields.isEmpty else { return add([String]()) { $0.add($1) } }
         let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }

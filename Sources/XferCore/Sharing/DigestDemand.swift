@@ -5,7 +5,7 @@ public struct DigestDemand: Hashable, Sendable {
     public enum Origin: Hashable, Sendable {
         /// The task.
         case task
-        /// Another task, under whose digest bytes were received that nothing else proves.
+        /// Another task. Bytes were received under its digest, because no other proof was available.
         case sharingTask
         /// The server's response.
         case server
@@ -24,8 +24,8 @@ public struct DigestDemand: Hashable, Sendable {
     /// - Parameters:
     ///   - own: the digest that the task demands.
     ///   - binding: the digest under which bytes were combined, or their end was accepted. A strong digest of the
-    ///     task's own proves as much.
-    ///   - announced: the digest from the server. It is not verified beside a demanded one.
+    ///     task's own is an equal proof.
+    ///   - announced: the digest from the server. It is not verified if the task demands a digest.
     public static func all(own: Checksum?, binding: Checksum?, announced: Checksum?) -> [DigestDemand] {
         var demands = own.map { [DigestDemand(.task, $0)] } ?? []
         if let binding, binding != own, own?.algorithm.isStrong != true {

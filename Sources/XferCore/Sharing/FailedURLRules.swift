@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides which failures are remembered so that no task repeats a request in vain, and for how long.
+/// Decides which failures are remembered, and for how long, so that no task repeats a request in vain.
 ///
 /// SDWebImage's `failedURLs` with its exclusions: failures that concern the URL are listed; failures that concern the
 /// network, the caller or this machine never are.
@@ -11,8 +11,8 @@ public enum FailedURLRules {
     /// True if a final failure puts the task's first URL on the list: 4xx except 401, 403, 408, 416, 423, 425 and 429,
     /// and redirects to no valid URL.
     ///
-    /// An answer of another server behind a redirect is not about the first URL, and neither is one that may be a
-    /// portal's.
+    /// An answer of another server after a redirect is not about the first URL, and neither is an answer that may come
+    /// from a portal.
     /// - Parameter isAuthentic: true if the answers come from the requested servers; see `NetworkProof`.
     public static func lists(
         _ error: TransferError, of specification: TaskSpecification, isAuthentic: Bool

@@ -27,8 +27,9 @@ public enum SharingRules {
     }
 
     /// The beginning of the file's name, of a fixed length. Lists of URLs are mostly in the order of their names, so
-    /// the keys of tasks that were added together are neighbours in the index of keys. By the digest alone each task
-    /// would be on a page of its own: adding, pausing or cancelling a million tasks would write a million pages.
+    /// the keys of tasks that were added together are neighbours in the index of keys. With the digest alone, each
+    /// task's key would be on a different page: adding, pausing or cancelling a million tasks would write a million
+    /// pages.
     private static func neighbourhood(of url: HTTPURL) -> [UInt8] {
         var start = url.target.utf8.startIndex
         var index = start
@@ -85,8 +86,8 @@ public enum SharingRules {
         return (members + [own]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
     }
 
-    /// The digest under which a body is accepted whose end nothing else proves: a strong one if there is any. Nil
-    /// unless every waiting task gave one.
+    /// The digest under which a body is accepted although nothing else proves that it is complete: a strong one if
+    /// there is any. Nil unless every waiting task gave one.
     ///
     /// - Parameters: see `isDigestKnown`.
     public static func endDigest(own: Checksum?, ofMembers members: [Checksum?]?) -> Checksum? {
@@ -95,7 +96,7 @@ public enum SharingRules {
         return given.first(where: \.algorithm.isStrong) ?? given.first
     }
 
-    /// The value that all of these are; nil if they differ or there is none.
+    /// The common value of all elements; nil if they differ or there are none.
     public static func common<Value: Hashable>(_ values: some Sequence<Value>) -> Value? {
         let distinct = Set(values)
         return distinct.count == 1 ? distinct.first : nil

@@ -1,6 +1,6 @@
 /// The value of a `Strict-Transport-Security` field (RFC 6797 §6.1).
 public struct StrictTransportField: Hashable, Sendable {
-    /// Seconds; 0 takes an earlier demand back. More than 63 bits saturate.
+    /// Seconds; 0 revokes an earlier demand. More than 63 bits saturate.
     public var maxAge: Int64
     public var includesSubdomains: Bool
 

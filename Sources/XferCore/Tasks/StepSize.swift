@@ -1,9 +1,9 @@
 import XferModel
 
-/// The number of elements that one transaction of a long change takes, chosen such that others wait about as long on
-/// any machine.
+/// The number of elements that one transaction of a long change processes. It is chosen so that other changes wait
+/// about equally long on any machine.
 public struct StepSize: Hashable, Sendable {
-    /// The desired time of a step: others wait for one, and for its commit.
+    /// The desired time of a step: other changes wait for the step and its commit.
     public static let target = Duration.milliseconds(15)
     /// The smallest number of elements: fewer cost more in commits than they save in waiting.
     public static let least = 20

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Every legal transition of a task, as a value: events in, changed fields and an action out.
+/// Every legal transition of a task, as a value: it accepts events, and returns the changed fields and an action.
 ///
 /// The caller commits `task` and the transition's event in one transaction, then runs the action. A command that the
 /// state does not allow is `unchanged`. An internal event in the wrong state is a programming error with the state in
@@ -64,8 +64,8 @@ public struct TaskStateMachine: Sendable {
         return transition
     }
 
-    /// Called when the task has got another URL for its source: a task that waits because of the former one, or has
-    /// failed, continues.
+    /// Called when the task's source has another URL: a task that waits because of the previous URL, or has failed,
+    /// continues.
     public mutating func onNewSource(at now: Timestamp) -> TaskTransition {
         if task.state == .failed { return onRetry(at: now) }
         guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
@@ -77,9 +77,9 @@ public struct TaskStateMachine: Sendable {
 
     /// Applies the user's retry of a failed task as the same task, with the bytes it has, or of a cancelled one from
     /// its first byte. It also retries a suspect, and a task that waits for another source. A cancelled task whose
-    /// source was copied into the spool has nothing to send any more.
+    /// source was copied into the spool has no content to send.
     ///
-    /// A deadline that has passed is removed: the user knew it and wants another attempt.
+    /// A deadline that has passed is removed: the user knows it and wants another attempt.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
         if task.state == .waiting, [.suspect, .sourceExpired].contains(task.wait?.reason) { return onResume() }
         guard task.state == .failed || task.state == .cancelled && !task.specification.upload.isSpooled else {
@@ -97,7 +97,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user removes a terminal task, kept partial bytes included; a published file stays.
+    /// Applies the user's removal of a terminal task and its kept partial bytes; a published file stays.
     public mutating func onRemove() -> TaskTransition {
         guard task.state.isTerminal else { return .unchanged }
         return TaskTransition(event: .taskRemoved, action: .forget)
@@ -115,7 +115,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskStarted(attempt: task.attempts, offset: task.received), action: .startAttempt)
     }
 
-    /// Bytes up to `received` are durable. No event: progress is not one.
+    /// Records that the bytes up to `received` are durable. It causes no event.
     public mutating func onCheckpoint(received: Int64, total: Int64?, at now: Timestamp) {
         task.received = received
         task.total = total
@@ -134,8 +134,7 @@ public struct TaskStateMachine: Sendable {
         task.total = total
     }
 
-    /// Records that the server has `sent` bytes of an upload and will keep them. It causes no event, since progress is
-    /// none.
+    /// Records that the server has `sent` bytes of an upload and will keep them. It causes no event.
     public mutating func onAcknowledged(sent: Int64, total: Int64, at now: Timestamp) {
         task.sent = sent
         task.total = total
@@ -146,8 +145,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// Records that the source has another version: kept bytes are dropped. `furthest` stays; otherwise a source that
-    /// changes at every attempt would count as progress for ever.
+    /// Records that the source has another version: kept bytes are discarded. `furthest` stays; otherwise a source that
+    /// changes at every attempt would count as progress each time.
     public mutating func onSourceChanged(reason: String) -> TaskTransition {
         let dropped = task.received
         task.received = 0
@@ -155,8 +154,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskSourceChanged(reason: reason, dropped: dropped))
     }
 
-    /// The attempt ended, and another may succeed later. Only a failure that is retried uses up an attempt; waiting for
-    /// a missing resource does not.
+    /// Called when the attempt has ended and another may succeed later. Only a failure that is retried uses up an
+    /// attempt; waiting for a missing resource does not.
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
         move(to: .waiting)
@@ -169,8 +168,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
-    /// Ends a wait: its time has passed, or its cause has ended. If the service did not run at that time, because the
-    /// machine was off, say, the delay does not count against `retry_for`.
+    /// Ends a wait: its time has passed, or its cause has ended. If the service did not run at that time, for example
+    /// because the machine was off, the delay does not count against `retry_for`.
     public mutating func onWaitOver(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting else { return .unchanged }
         if let due = task.wait?.until, due < now {
@@ -180,8 +179,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The host sends fewer files at once than when it refused the task, which repeats its request. The refusals so far
-    /// do not count.
+    /// Called when the host sends fewer files at the same time than when it refused the task: the task repeats its
+    /// request. The refusals so far do not count.
     public mutating func onRoomAtHost() -> TaskTransition {
         guard Refusal.waitsForRoom(task) else { return .unchanged }
         move(to: .queued)
@@ -200,8 +199,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: Wait(.suspect), error: error))
     }
 
-    /// Records that a condition of the task is not met, or no longer: its window has closed, or the link is metered. A
-    /// running task stops at its checkpoint; that does not count as an attempt.
+    /// Records that a condition of the task is not met or no longer met: its window has closed, or the link is metered.
+    /// A running task stops at its checkpoint; that does not count as an attempt.
     public mutating func onBlocked(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {
@@ -230,8 +229,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The task's conditions can no longer be met: its deadline has passed, say. A staged task is not affected, since
-    /// its transfer is done.
+    /// Called when the task's conditions can no longer be met, for example because its deadline has passed. A staged
+    /// task is not affected, since its transfer is done.
     public mutating func onConditionsFailed(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         let isRunning = task.state == .running
         switch task.state {
@@ -243,8 +242,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
 
-    /// Returns the task to the queue, since the attempt has to be made again at once (another trust policy). It does
-    /// not count as an attempt.
+    /// Returns the task to the queue, because the attempt has to be repeated at once, for example under another trust
+    /// policy. It does not count as an attempt.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
@@ -281,7 +280,8 @@ public struct TaskStateMachine: Sendable {
             action: .schedule)
     }
 
-    /// Every byte is there and verified, and the file waits for `task.commit`. `size` is the file's length in bytes.
+    /// Stages the task: every byte is received and verified, and the file waits for `task.commit`. `size` is the file's
+    /// length in bytes.
     public mutating func onStage(size: Int64) -> TaskTransition {
         require(.running)
         move(to: .staged)

@@ -21,14 +21,14 @@ public struct TaskTransition: Hashable, Sendable {
         isChange = false
     }
 
-    /// The state does not allow it, or is already the requested one.
+    /// The state does not allow the command, or is already the requested one.
     public static let unchanged = TaskTransition()
 }
 
 /// An effect that a transition requires.
 public enum TaskAction: Hashable, Sendable {
     case none
-    /// Something may be startable now.
+    /// Make a scheduling pass, since a task may be able to start now.
     case schedule
     case startAttempt
     /// Stop at the next safe point and keep the bytes.

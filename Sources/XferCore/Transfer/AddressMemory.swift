@@ -2,9 +2,9 @@ public import XferModel
 
 /// Records which addresses of a name did not answer, so that the next attempt prefers another one.
 ///
-/// It only orders: an avoided address is used when no other one is left. An address is avoided for `rest` after its
-/// failure, and for as long as another address of the name works, but no longer than `longest`; then it is retried. An
-/// answer from it ends that at once.
+/// It only changes the order: an avoided address is used when no other one is left. An address is avoided for `rest`
+/// after its failure, and for as long as another address of the name works, but no longer than `longest`; then it is
+/// retried. An answer from it ends that at once.
 public struct AddressMemory: Sendable {
     /// The time for which an address is avoided after its failure, or after another address of the name answered.
     public static let rest = Duration.seconds(600)

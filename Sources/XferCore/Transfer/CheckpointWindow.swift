@@ -5,8 +5,8 @@ public import XferModel
 /// One checkpoint is under way at a time. Bytes are not yet durable from the moment they are written until a committed
 /// offset has passed them.
 ///
-/// Checkpoints that age makes due occur at multiples of an eighth of that age, so that many slow transfers are synced
-/// and committed together.
+/// Checkpoints that are due because of age occur at multiples of an eighth of that age, so that many slow transfers are
+/// synced and committed together.
 public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
         /// The number of bytes not yet durable at which a checkpoint is due.
@@ -19,7 +19,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         public var pauseAfter: Duration
 
         /// The highest number of bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as
-        /// long as they are small beside the bytes that may wait for a checkpoint.
+        /// long as they are small compared with the bytes that may wait for a checkpoint.
         ///
         /// - Parameter isShared: true if other requests have bytes that are not yet durable under the same limits.
         public func readSize(isShared: Bool) -> Int {
@@ -43,7 +43,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         public var count: Int
         /// Their bytes that are not yet durable.
         public var unsynced: Int64
-        /// True if a checkpoint of all of them is under way.
+        /// True if a checkpoint that covers all of them is in progress.
         public var areSaved: Bool
 
         public init(count: Int = 0, unsynced: Int64 = 0, areSaved: Bool = false) {

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Decides which origins get `Expect: 100-continue` (RFC 9110 §10.1.1) before a large content is sent to them.
+/// Decides which origins get `Expect: 100-continue` (RFC 9110 §10.1.1) before large content is sent to them.
 ///
-/// The expectation avoids sending a content in vain to a server that refuses it. With a server that answers 417, or
+/// The expectation avoids sending content in vain to a server that refuses it. With a server that answers 417, or
 /// nothing for a second, it costs time instead: such an origin does not get it for a while.
 public struct ContinueMemory: Sendable {
     /// The smallest content that is announced with `Expect: 100-continue`, in bytes.

@@ -5,7 +5,8 @@ public enum HopHeaders {
     /// The properties of the request at this hop.
     public struct Hop: Hashable, Sendable {
         public var url: HTTPURL
-        /// Differs from the request's own after some redirects; then no field that describes its content is sent.
+        /// The method, which differs from the request's own after some redirects. Then no field that describes its
+        /// content is sent.
         public var method: HTTPMethod
         /// The content is `multipart/form-data`, whose `Content-Type` libcurl writes.
         public var hasParts: Bool
@@ -53,7 +54,7 @@ public enum HopHeaders {
         return fields + planned
     }
 
-    /// True if a field is only for the first origin: secrets, and a `Host` of the client's own.
+    /// True if a field may be sent to the first origin only: secrets, and a `Host` of the client's own.
     private static func isBound(_ name: String) -> Bool {
         Redaction.isSecretHeader(name) || name.equalsIgnoringASCIICase("Host")
     }

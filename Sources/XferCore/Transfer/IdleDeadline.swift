@@ -7,7 +7,7 @@ public struct IdleDeadline: Hashable, Sendable {
     private var lastActivity: MonotonicInstant?
     private var pausedAt: MonotonicInstant?
 
-    /// `timeout` in seconds; 0 is none. Nothing counts before the first `onActivity`.
+    /// `timeout` is in seconds; 0 is unlimited. The time before the first `onActivity` does not count.
     public init(timeout: Double) {
         self.timeout = timeout > 0 ? Int64(saturating: min(timeout, 1e9) * 1e9) : nil
     }

@@ -1,7 +1,7 @@
 public import XferModel
 
 /// Finds an attempt that receives too slowly: less than `rate` bytes per second over a window of time. Time in which
-/// the service itself has paused the attempt, or was busy with something else, does not count.
+/// the service itself has paused the attempt, or was busy with other work, does not count.
 public struct RateFloor: Hashable, Sendable {
     /// Bytes per second.
     public let rate: Int64
@@ -15,7 +15,7 @@ public struct RateFloor: Hashable, Sendable {
     /// The service's own delays as of the window's beginning.
     private var delays = Duration.zero
 
-    /// Creates the floor. Returns nil if there is no least rate.
+    /// Creates the floor. Returns nil if there is no lowest rate.
     ///
     /// - Parameters:
     ///   - rate: bytes per second; 0 is none.
@@ -26,7 +26,7 @@ public struct RateFloor: Hashable, Sendable {
         window = max(1, Int64(saturating: min(time, 1e9) * 1e9))
     }
 
-    /// Bytes are expected from now on.
+    /// Starts the window: bytes are expected from now on.
     ///
     /// - Parameter delays: the sum of the service's own delays so far.
     public mutating func begin(_ now: MonotonicInstant, delays: Duration) {

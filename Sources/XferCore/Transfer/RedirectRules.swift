@@ -24,8 +24,8 @@ public struct RedirectRules: Hashable, Sendable {
     /// The method of the next request. If it is still `method`, the content is sent again, byte for byte; else no
     /// content is sent.
     ///
-    /// 303 refers to the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
-    /// the request.
+    /// 303 refers to another URL for the answer; 301 and 302 turn POST into GET, as all common clients do; 307 and 308
+    /// repeat the request.
     public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
         switch status {
         case 303 where method != .head: .get
@@ -34,19 +34,20 @@ public struct RedirectRules: Hashable, Sendable {
         }
     }
 
-    /// Throws why the hop is refused; the failure is permanent.
+    /// Throws the reason why the hop is refused; the failure is permanent.
     public mutating func onRedirect(status: Int, from: HTTPURL, to: HTTPURL) throws(TransferError) {
         count += 1
         func refusal(_ reason: FailureReason, _ message: String) -> TransferError {
             TransferError(reason, message, httpStatus: status, host: from.hostKey)
         }
         if policy == .deny {
-            throw refusal(.redirectDenied, "\(from.hostKey) redirects (\(status)) to \(to), and redirect is deny")
+            throw refusal(
+                .redirectDenied, "\(from.hostKey) redirects (\(status)) to \(to), and the task's redirect is deny")
         }
         if policy == .sameOrigin, from.origin != to.origin {
             throw refusal(
                 .redirectDenied,
-                "\(from.hostKey) redirects to another origin, \(to.origin), and redirect is same_origin")
+                "\(from.hostKey) redirects to another origin, \(to.origin), and the task's redirect is same_origin")
         }
         if from.scheme == .https, to.scheme == .http, !allowsDowngrade {
             throw refusal(

@@ -18,7 +18,7 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// True if the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
-    /// True if a refusal is only reported and not enforced. An expired policy of this kind reports nothing any more.
+    /// True if a refusal is only reported and not enforced. An expired policy of this kind no longer reports anything.
     public var isReportOnly: Bool { policy.isReportOnly }
 
     /// True if the policy accepts servers that the ordinary check refuses.
@@ -46,7 +46,7 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
 public struct AppliedPolicies: Sendable, Hashable {
     /// The most specific enforced policy for the host, else the default policy.
     public let host: AppliedPolicy
-    /// The policy that the task names; nil if it does not match the hop or is the same as `host`.
+    /// The task's own policy; nil if it does not match the hop or is the same as `host`.
     public let task: AppliedPolicy?
     /// The report-only policies that would apply if they were enforced.
     public let reporting: [AppliedPolicy]
@@ -81,11 +81,11 @@ public struct AppliedPolicies: Sendable, Hashable {
     /// True if a policy judges stapled OCSP responses, if only to report.
     public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
 
-    /// True if a server is refused that staples no proof that its certificate is not revoked.
+    /// True if a server without stapled proof that its certificate is not revoked is refused.
     public var enforcesStapledOCSP: Bool { enforced.contains(where: \.requiresStapledOCSP) }
 
     /// The client certificate of the task's policy, else that of the host's policy. If neither has one, that of a
-    /// report-only policy is sent: it is no check of the server.
+    /// report-only policy is sent, because sending it is not a check of the server.
     public var clientCertificate: ClientCertificateFiles? {
         ((task.map { [$0] } ?? []) + [host] + reporting).lazy.compactMap(\.policy.clientCertificate).first
     }

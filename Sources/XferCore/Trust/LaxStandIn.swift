@@ -1,13 +1,13 @@
 public import XferModel
 
-/// A report-only policy in whose place a policy decides that allows invalid certificates.
+/// A report-only policy for whose hosts a policy that allows invalid certificates decides.
 ///
-/// Before 1.0.0 the ordinary check decided there. Operators are warned, because an upgrade loosens the trust in the
+/// Before 1.0.0 the ordinary check decided for them. Operators are warned, because an upgrade loosens the trust in the
 /// hosts.
 public struct LaxStandIn: Hashable, Sendable {
     /// The name of the report-only policy.
     public let reportOnly: String
-    /// The name of the policy that decides for hosts of that one.
+    /// The name of the policy that decides for the hosts of the report-only policy.
     public let lax: String
 
     public init(reportOnly: String, lax: String) {
@@ -17,7 +17,7 @@ public struct LaxStandIn: Hashable, Sendable {
 }
 
 extension PolicyResolver {
-    /// The report-only policies in whose place a lax one decides for some host, by name.
+    /// The report-only policies for which a lax policy decides on some host, by name.
     public func laxStandIns(at now: Timestamp) -> [LaxStandIn] {
         let laxPorts = (policies + [defaultPolicy]).filter { AppliedPolicy($0, at: now).isLax }
             .flatMap { $0.hosts.compactMap(\.port) }
@@ -40,7 +40,7 @@ extension PolicyResolver {
 }
 
 extension HostPattern {
-    /// Names that the pattern matches, one of each kind that less specific patterns distinguish.
+    /// Examples of names that the pattern matches: one for each case that less specific patterns distinguish.
     fileprivate var samples: [ServerName] {
         guard case .domain(let name) = name else { return [name] }
         let below = ServerName.domain("x.\(name)")

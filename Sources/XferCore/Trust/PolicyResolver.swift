@@ -1,6 +1,6 @@
 public import XferModel
 
-/// All policies, and which of them apply to a connection.
+/// All policies. It selects those that apply to a connection.
 public struct PolicyResolver: Sendable, Hashable {
     /// Sorted by name, without the default.
     public let policies: [TrustPolicy]
@@ -13,7 +13,7 @@ public struct PolicyResolver: Sendable, Hashable {
         defaultPolicy = .builtInDefault
     }
 
-    /// - Throws: when two policies have a name or a host pattern in common, so that neither would be the more specific.
+    /// - Throws: when two policies have a name or a host pattern in common, so that neither would be more specific.
     public init(_ all: [TrustPolicy]) throws(TrustPolicyError) {
         var names: Set<String> = []
         var owners: [HostPattern: String] = [:]
@@ -80,7 +80,7 @@ public struct PolicyResolver: Sendable, Hashable {
         return applied
     }
 
-    /// The policies for a new task's first hop: a named policy has to match it.
+    /// The policies for a new task's first hop: the task's own policy has to match it.
     public func admit(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {

@@ -1,12 +1,12 @@
 public import XferModel
 
-/// The servers that sent a transfer's bytes, each of them once, however many requests it answered.
+/// The servers that sent a transfer's bytes. Each server is listed once, even if it answered many requests.
 ///
-/// A transfer that breaks off often, behind a redirector to many hosts, say, may have bytes of any number of servers.
-/// The first `maxCount` are listed. All others share one entry, which records the trust settings under which they were
-/// accepted: they stay trusted until those settings change.
+/// A transfer that is often interrupted, for example because a redirector leads to many hosts, may have bytes of any
+/// number of servers. The first `maxCount` are listed. All others share one entry, which records the trust settings
+/// under which they were accepted: they stay trusted until those settings change.
 public struct SourceLedger: Hashable, Sendable {
-    /// The most servers that are listed one by one.
+    /// The highest number of servers that are listed individually.
     public static let maxCount = 64
 
     /// The servers in the order of their first requests, then the entry for those that are not listed.

@@ -25,10 +25,11 @@ public struct TLSRefusal: Hashable, Sendable {
     /// Follows the server's name.
     public let problem: String
 
-    /// Reads libcurl's text of OpenSSL's error, such as `error:0A00042E:SSL routines::tlsv1 alert protocol version`.
+    /// Reads the refusal from libcurl's text of OpenSSL's error, such as `error:0A00042E:SSL routines::tlsv1 alert
+    /// protocol version`.
     ///
-    /// Reads the refusal from a text of the TLS library; nil if the text has no such error, or one that may not occur
-    /// the next time: alerts about damaged or unexpected messages, internal errors, and connections that were closed.
+    /// Returns nil if the text has no such error, or an error that may not occur the next time: alerts about damaged or
+    /// unexpected messages, internal errors, and connections that were closed.
     public init?(_ detail: String, _ circumstances: Circumstances) {
         guard let reason = Self.reason(in: detail),
             let cause = reason > Self.alertOffset
@@ -107,8 +108,8 @@ public struct TLSRefusal: Hashable, Sendable {
     }
 }
 
-/// Recognises the page with which a TLS server answers a request in clear: nginx, Apache httpd, Go's net/http (Caddy,
-/// Traefik), Tomcat.
+/// Recognises the page with which a TLS server answers an unencrypted request: nginx, Apache httpd, Go's net/http
+/// (Caddy, Traefik), Tomcat.
 public enum TLSPortComplaint {
     public static func isIn(_ body: some Sequence<UInt8>) -> Bool {
         let text = String(decoding: body.map { $0 }, as: UTF8.self).lowercased()

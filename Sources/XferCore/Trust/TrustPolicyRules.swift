@@ -90,10 +90,10 @@ public struct TrustPolicyError: Error, Hashable, Sendable, CustomStringConvertib
         switch problem {
         case .badName:
             "expected 1 to \(TrustPolicyRules.maxNameLength) lower-case letters, digits, \"-\", \"_\" or \".\""
-        case .duplicateName: "there is another policy of that name"
+        case .duplicateName: "another policy has this name"
         case .noHosts: "expected at least one host pattern; only the policy \"default\" has none"
-        case .hostsOfDefault: "the default policy applies where no other one does, it has no host patterns"
-        case .duplicateHost(let pattern, let other): "\(pattern) is named twice, also in policy \"\(other)\""
+        case .hostsOfDefault: "the default policy has no host patterns: it applies where no other one does"
+        case .duplicateHost(let pattern, let other): "\(pattern) occurs twice, also in policy \"\(other)\""
         case .tooMany(_, let limit): "expected at most \(limit)"
         case .contradiction(let contradiction): contradiction.description
         case .keyAsCertificate(let index):

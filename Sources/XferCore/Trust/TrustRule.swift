@@ -90,10 +90,10 @@ public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noPins: "a policy that pins has no pins: no server could satisfy it"
         case .nameOfAnything:
-            "a certificate without a trusted issuer proves no name: allow_invalid_certificates without pins needs "
+            "the name in a certificate without a trusted issuer proves nothing: allow_invalid_certificates without pins needs "
                 + "validates_domain_name: false"
         case .revocationOfAnything:
-            "who signs for a certificate is known by its chain only: require_stapled_ocsp needs "
+            "only the chain shows who may sign OCSP responses: require_stapled_ocsp needs "
                 + "allow_invalid_certificates: false"
         }
     }

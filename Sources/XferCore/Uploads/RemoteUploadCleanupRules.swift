@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Decides when to stop telling a server that an upload whose beginning it keeps was cancelled.
+/// Decides when to stop the requests that delete a cancelled upload's bytes from its server.
 public enum RemoteUploadCleanupRules {
-    /// The time for which the cleanup is retried. The server is expected to remove the upload later by itself.
+    /// The time for which the cleanup is retried. The server is expected to remove the upload later on its own.
     public static let patience = Duration.seconds(86_400)
 
     /// The delays between attempts.

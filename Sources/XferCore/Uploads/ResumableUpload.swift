@@ -4,8 +4,9 @@ public import XferModel
 ///
 /// The client's own request contains the whole source and invites the server to make it resumable. A server that
 /// supports this answers with a 104, and the URL in its `Location`, the upload resource, is stored at once. After an
-/// interruption `HEAD` requests the offset from that resource, and `PATCH` appends there. A server that does not know
-/// the protocol ignores the invitation: then it was a plain upload, and `mayRepeat` decides if it may be sent again.
+/// interruption `HEAD` requests the offset from that resource, and `PATCH` appends to it. A server that does not know
+/// the protocol ignores the invitation: then the upload is a plain one, and `mayRepeat` decides if it may be sent
+/// again.
 public struct ResumableUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, queryingOffset, ended
@@ -162,7 +163,7 @@ public struct ResumableUpload: UploadMachine {
         guard isSupported else { return UploadStep(.answered(mayRetry: mayRepeat)) }
         switch head.status {
         case 200...299:
-            guard let location else { return .fail("the server keeps the upload without its URL (Location)") }
+            guard let location else { return .fail("the server created an upload without its URL (Location)") }
             begin(at: location, head, at: now)
             return queryOffset()
         case 413 where length > 0:
@@ -210,7 +211,7 @@ public struct ResumableUpload: UploadMachine {
             advance(to: offset)
             guard ResumableUploadWire.isComplete(head) == true else { return append(from: offset) }
             guard offset == length else {
-                return .fail("the server calls the upload complete with \(offset) of \(length) bytes")
+                return .fail("the server reports a complete upload with \(offset) of \(length) bytes")
             }
             state = .replaying
             return patch(offset..<offset)
@@ -227,7 +228,7 @@ public struct ResumableUpload: UploadMachine {
         let isSuccess = (200...299).contains(head.status)
         if ResumableUploadWire.isComplete(head) == true {
             guard isLast || !isSuccess else {
-                return .fail("the server calls the upload complete with \(range.upperBound) of \(length) bytes")
+                return .fail("the server reports a complete upload with \(range.upperBound) of \(length) bytes")
             }
             return UploadStep(.answered(mayRetry: false))
         }
@@ -259,7 +260,7 @@ public struct ResumableUpload: UploadMachine {
         return UploadStep(.completed(keepsResponse: false))
     }
 
-    /// Appends at the offset the server just named.
+    /// Appends at the offset that the server has just reported.
     private mutating func goOn(at stated: Int64?) -> UploadStep {
         let acknowledged = resumeData?.offset ?? 0
         if let objection = UploadJudgement.objection(to: stated, from: acknowledged, through: length) {
@@ -292,7 +293,7 @@ public struct ResumableUpload: UploadMachine {
         return queryOffset()
     }
 
-    /// False when no smaller part makes sense.
+    /// Reduces the size of the parts; returns false if no smaller part makes sense.
     @discardableResult
     private mutating func shrink(from count: Int64) -> Bool {
         if let most = limits.largestAppend, most < count { return true }
@@ -367,7 +368,7 @@ public struct ResumableUpload: UploadMachine {
         _ = apply(UploadLimits(in: head), at: now)
     }
 
-    /// Takes over the limits of a response; returns why they make the upload impossible, else nil.
+    /// Applies the limits of a response. Returns the reason why they make the upload impossible, else nil.
     private mutating func apply(_ stated: UploadLimits, at now: Timestamp) -> String? {
         if let most = stated.largest, most < length {
             return "\(length) bytes are too large for the server (at most \(most))"

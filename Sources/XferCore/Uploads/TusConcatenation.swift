@@ -40,7 +40,7 @@ public struct TusConcatenation: Hashable, Sendable {
         (self.url, self.metadata, self.parts) = (url, metadata, parts)
     }
 
-    /// The request for the server's extensions. It alone has no version.
+    /// The request for the server's extensions. Only this request has no version.
     public var inquiry: UploadRequest { UploadRequest(.options, url, headers: []) }
 
     /// Reads the answer to the inquiry. A server that refuses the inquiry has no extensions.
@@ -56,7 +56,7 @@ public struct TusConcatenation: Hashable, Sendable {
         }
     }
 
-    /// The request that joins the parts. It is sent with an empty content, since some servers demand a length of every
+    /// The request that joins the parts. It is sent with empty content, since some servers require a length for every
     /// POST (RFC 9110 §8.6).
     ///
     /// - Parameter places: the upload resources of all parts, in order.
@@ -86,14 +86,14 @@ public struct TusConcatenation: Hashable, Sendable {
         case 413:
             return .fail("the parts together are too large for the server (413)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus requires 201: did it join the parts?")
+            return .fail("the server answered \(head.status) where tus requires 201: it may not have joined the parts")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }
     }
 }
 
-/// A request of a `TusConcatenation` that is about no upload resource, as a machine of one step.
+/// A request of a `TusConcatenation` that does not concern a single upload resource, as a machine of one step.
 public struct TusConcatenationRequest: UploadMachine {
     private let concatenation: TusConcatenation
     /// The upload resources of the parts to join; nil for the inquiry.

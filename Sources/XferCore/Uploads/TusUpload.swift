@@ -30,7 +30,7 @@ public struct TusUpload: UploadMachine {
     private var largestAppend: Int64?
     /// The client's limit for one request.
     private let chunkSize: Int64?
-    /// True if the next creation contains the first bytes. A server that refuses them once gets none again.
+    /// True if the next creation contains the first bytes. A server that has refused them once does not get them again.
     private var createsWithContent: Bool
     /// True if the server joins it with others, so that it has no metadata of its own.
     private let isPart: Bool
@@ -139,7 +139,7 @@ public struct TusUpload: UploadMachine {
             let most = head.value("Tus-Max-Size").map { " (at most \($0.prefix(100)) bytes)" } ?? ""
             return .fail("\(length) bytes are too large for the server\(most)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus requires 201: does it support tus?")
+            return .fail("the server answered \(head.status) where tus requires 201: it may not support tus")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }
@@ -168,7 +168,7 @@ public struct TusUpload: UploadMachine {
             if offset == range.lowerBound {
                 fruitless += 1
                 if fruitless >= UploadJudgement.maxFruitless {
-                    return .fail("the server took none of \(range.count) bytes, \(fruitless) times")
+                    return .fail("the server accepted none of \(range.count) bytes, \(fruitless) times")
                 }
             }
             return continueAt(offset, through: range.upperBound, head, of: data)
@@ -250,7 +250,7 @@ public struct TusUpload: UploadMachine {
         return UploadStep(.send(UploadRequest(.post, url, headers: headers, content: 0..<first)))
     }
 
-    /// The most bytes of one request, at least 1.
+    /// The highest number of bytes of one request, at least 1.
     private func largestRequest(_ largestAppend: Int64?) -> Int64 {
         max(1, [largestAppend, chunkSize].compactMap(\.self).min() ?? length)
     }
@@ -273,7 +273,7 @@ public struct TusUpload: UploadMachine {
     /// The message for an answer of another version of the protocol; nil if the version is correct.
     static func versionFault(in head: ResponseHead) -> String? {
         guard let stated = head.value("Tus-Resumable"), stated != version.value else { return nil }
-        return "the server answers by tus \(stated.prefix(100)), not \(version.value)"
+        return "the server answers with tus \(stated.prefix(100)), not \(version.value)"
     }
 
     private static let contentType = HeaderField(name: "Content-Type", value: "application/offset+octet-stream")

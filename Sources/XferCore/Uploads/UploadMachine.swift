@@ -1,10 +1,10 @@
 public import XferModel
 
-/// The state of one upload by a protocol whose server keeps received bytes. It decides the next request, the change to
-/// commit before it, and the meaning of each answer.
+/// The state of one upload with a protocol in which the server keeps received bytes. It decides the next request, the
+/// change to commit before it, and the meaning of each answer.
 ///
-/// A machine is made for one run, from the resume data of earlier runs. At most one request is in flight at any time.
-/// After `send` the caller reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a
+/// A machine is created for one run, from the resume data of earlier runs. At most one request is in flight at any
+/// time. After `send` the caller reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a
 /// requested interruption, `onInterrupted`. Waiting before another attempt is not decided here: a failure that may be
 /// temporary ends the run, and the next one begins by requesting the offset from the server.
 public protocol UploadMachine: Sendable {
@@ -15,7 +15,7 @@ public protocol UploadMachine: Sendable {
     mutating func onStart(at now: Timestamp) -> UploadStep
 
     /// An interim response (1xx) to the request in flight. `location` is its `Location` resolved against the request's
-    /// URL; nil if there is none or it is no http URL.
+    /// URL; nil if there is none or it is not an http URL.
     mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
 
     /// The final response to the request in flight. Its content has been received.
@@ -95,13 +95,13 @@ public enum UploadAction: Hashable, Sendable {
     case goOn
     /// Stop the request in flight, then call `onInterrupted`.
     case interrupt
-    /// The final response just received is the upload's answer, to be judged as for any other request. `mayRetry`:
-    /// whether the request may be repeated if the answer is a failure that may pass.
+    /// The final response just received is the upload's answer, to be judged as for any other request. `mayRetry` is
+    /// true if the request may be repeated after a temporary failure.
     case answered(mayRetry: Bool)
-    /// The server has stated that it has the whole source. `keepsResponse`: whether the last response is kept as the
+    /// The server has stated that it has the whole source. `keepsResponse` is true if the last response is kept as the
     /// task's; it need not be judged.
     case completed(keepsResponse: Bool)
-    /// Stops the request in flight, if there is one.
+    /// Ends the run with this error. A request in flight is stopped.
     case fail(TransferError)
 }
 
@@ -137,7 +137,7 @@ enum UploadJudgement {
         if offset < acknowledged {
             return "the server says it has \(offset) bytes, after it had acknowledged \(acknowledged)"
         }
-        return offset > end ? "the server says it has \(offset) bytes where at most \(end) can be" : nil
+        return offset > end ? "the server says it has \(offset) bytes where at most \(end) are possible" : nil
     }
 
     /// The next smaller part after one of `count` bytes was too large for the server; nil when smaller makes no sense.

@@ -1,8 +1,9 @@
 public import XferModel
 
-/// Decides the step after an attempt at a webhook's delivery, and the deliveries that are attempted at the same time.
+/// Decides the next step after an attempt to deliver an event to a webhook, and which deliveries are attempted at the
+/// same time.
 ///
-/// A receiver that does not accept a delivery is paused: until the pause is over nothing is sent to it, and then one
+/// A receiver that does not accept a delivery is paused: until the pause has ended nothing is sent to it, and then one
 /// delivery is attempted. So a long outage costs few requests, however many deliveries wait. The refused delivery waits
 /// longer than the receiver, so one that is always refused does not delay the others.
 public enum DeliveryRules {
@@ -14,9 +15,9 @@ public enum DeliveryRules {
     public static let backoff = RetryPolicy(base: .seconds(1), cap: .seconds(900))
     /// The longest wait or pause, also for `Retry-After`.
     public static let longestWait = Duration.seconds(RetryPolicy.longestRetryAfter)
-    /// The highest number of deliveries that wait for one webhook. Beyond it the oldest are discarded.
+    /// The highest number of deliveries that wait for one webhook. If there are more, the oldest are discarded.
     public static let maxPending = 100_000
-    /// The highest number of failed deliveries that are stored, and the time for which they are, in seconds.
+    /// The highest number of failed deliveries that are stored, and the time for which they are stored, in seconds.
     public static let maxFailed = 10_000
     public static let keepFailed: Int64 = 604_800
 
@@ -33,7 +34,7 @@ public enum DeliveryRules {
 
     /// Decides the next step after an attempt.
     ///
-    /// Every status but 2xx is retried, also 4xx: a receiver that is being installed, or whose secret was changed,
+    /// Every status except 2xx is retried, also 4xx: a receiver that is being installed, or whose secret was changed,
     /// answers with them for a while. 410 means that the receiver wants no more deliveries.
     ///
     /// - Parameters:
@@ -52,7 +53,7 @@ public enum DeliveryRules {
     }
 }
 
-/// The deliveries that are being attempted. They take none of the slots of tasks.
+/// The deliveries that are being attempted. They do not use the slots of tasks.
 public struct DeliverySlots: Hashable, Sendable {
     /// The highest number of deliveries that are attempted at the same time: all, and those to one host.
     public static let maxAtOnce = 32

@@ -27,8 +27,8 @@ struct ConnectionAdmission {
 }
 
 extension Hop {
-    /// Checks the address of a new connection, whether a name, a literal address or a proxy led to it. Then leaves out
-    /// addresses that did not answer.
+    /// Checks the address of a new connection, regardless of whether it is from a name, a literal address or a proxy.
+    /// Then leaves out addresses that did not answer.
     func mayConnect(to address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
         guard let rules = connection?.session.key.spec.admission else { return false }
         let (ip, port) = IPAddress.read(address)

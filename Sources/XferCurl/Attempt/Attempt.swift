@@ -9,33 +9,34 @@ public struct Attempt: Sendable {
     public var resumeData: ResumeData
     /// The part this attempt fetches; nil is the resume data's first segment, else the whole.
     public var segment: Segment?
-    /// Continue whatever the validators are, if the lengths are equal (`resume: unsafe`).
+    /// True to continue regardless of the validators, if the lengths are equal (`resume: unsafe`).
     public var allowsUnsafeResume: Bool
-    /// True if kept bytes may be joined whatever the validators are, because a demanded digest will verify the result.
+    /// True if kept bytes may be joined regardless of the validators, because a demanded digest will verify the result.
     public var joinsUnderDigest = false
     /// True if the server refuses requests for the rest, so that the whole is requested; see `ResumeRules.plan`.
     public var isRangeRefused = false
-    /// The digest against which the finished bytes will be verified. With it a body is accepted whose end nothing else
-    /// proves; see `AttemptOutcome.unprovenEnd`. If it is nil, such bodies are refused.
+    /// The digest against which the finished bytes will be verified. With it, a body is accepted even if nothing else
+    /// proves that it is complete; see `AttemptOutcome.unprovenEnd`. If it is nil, such bodies are refused.
     public var endDigest: Checksum?
     public var sink: BodySink
     /// The treatment of the response: a representation to keep, or an answer to judge.
     public var mode: AttemptMode
     /// The content of the request, or nil if it has none.
     public var content: AttemptContent?
-    /// Sent to its origins only.
+    /// The credential; sent to its origins only.
     public var credential: ResolvedCredential?
     /// Name of the cookie jar that is used; nil neither sends nor keeps cookies.
     public var cookieJar: String?
-    /// Lines of the Netscape format, in place of a jar: the attempt has a jar of its own, which ends with it.
+    /// Cookies as lines of the Netscape format, instead of a named jar: the attempt has a jar of its own, which is
+    /// removed at its end.
     public var cookies: [String] = []
     /// Bytes per second, 0 is unlimited. A limited transfer uses HTTP/1.1.
     public var maxReceiveRate: Int64
     /// The highest rate in bytes of content per second, 0 is unlimited.
     public var maxSendRate: Int64
-    /// The least rate at which the body has to come; by default none.
+    /// The lowest rate at which the body has to arrive; by default none.
     public var leastRate = LeastRate()
-    /// Shared limits that apply besides its own; see `TransferEngine.setRateLimits`.
+    /// Shared limits that apply in addition to its own; see `TransferEngine.setRateLimits`.
     public var rateScopes: [RateScope]
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
@@ -86,7 +87,7 @@ public struct Attempt: Sendable {
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download
-    /// Any final response, whatever its status, except an unrequested partial response. Its body is passed to the sink
+    /// Any final response, with any status, except an unrequested partial response. Its body is passed to the sink
     /// unchanged (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment`
     /// are ignored.
     case exchange
@@ -138,8 +139,8 @@ public final class AttemptProgress: Sendable {
         public var total: Int64?
         /// Body bytes received over the network in this attempt, discarded ones included.
         public var received: Int64
-        /// The number of bytes of content handed to the system for sending, in the present request: a redirect that
-        /// wants the content again begins at 0.
+        /// The number of bytes of content handed to the system for sending, in the present request: after a redirect
+        /// that requires the content again, it begins at 0.
         public var sent: Int64
         /// The number of bytes of content handed to the system for sending in all requests of this attempt.
         public var sentInAll: Int64

@@ -3,7 +3,7 @@ public import XferModel
 
 /// Events of an attempt, in order. `finished` comes exactly once, last.
 ///
-/// Indirect, since every run that waits for an event has room for one in memory, several times over.
+/// The type is indirect because every run that waits for an event reserves memory for several of them.
 public indirect enum AttemptEvent: Sendable {
     /// A redirect by the server, and the decision about it; or a request that is made over https instead.
     case redirected(status: Int, from: HTTPURL, to: HTTPURL, RedirectDecision)
@@ -28,15 +28,15 @@ public indirect enum AttemptEvent: Sendable {
 public struct AttemptOutcome: Sendable {
     public enum Result: Hashable, Sendable {
         /// The segment, or the whole body, was received to its last byte. No digest is verified yet. In exchange mode:
-        /// a final response was received completely, whatever its status.
+        /// a final response was received completely, with any status.
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
         /// The kept bytes cannot be continued. Request the whole body; discard the kept bytes, in a committed step,
         /// when it begins to arrive.
         case startOver(RestartReason)
-        /// A rate limit was set on a running HTTP/2 download, or the server broke the download off and wants it over
-        /// HTTP/1.1. Start again from `offset` over HTTP/1.1.
+        /// A rate limit was set on a running HTTP/2 download, or the server aborted the download and requires HTTP/1.1.
+        /// Start again from `offset` over HTTP/1.1.
         case restartWithHTTP1
         /// `TransferEngine.stop` or `shutdown` ended the attempt.
         case stopped

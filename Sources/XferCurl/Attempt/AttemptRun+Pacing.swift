@@ -107,7 +107,7 @@ extension AttemptRun {
     }
 
     /// The highest number of bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so
-    /// many attempts get small buffers: a thousand attempts hold 30 MiB.
+    /// many attempts get small buffers: a thousand attempts need 30 MiB.
     var readSize: Int {
         guard attempt.sink.isForFiles, attempt.mode == .download else { return 64 << 10 }
         let readSize = attempt.checkpoints.readSize(isShared: attempt.unsynced != nil)

@@ -13,9 +13,9 @@ final class AttemptRun {
     enum Next {
         case hop(HTTPURL, HTTPMethod)
         case request(RequestPlan)
-        /// The same request over a new connection: nothing of it was sent.
+        /// The same request over a new connection, because nothing of it was sent.
         case reconnect
-        /// The same request over an address that was left out: there is no other, and nothing of it was sent.
+        /// The same request over an avoided address, because the name has no other address and nothing was sent.
         case otherAddress
         case finish(AttemptOutcome.Result)
     }
@@ -40,7 +40,7 @@ final class AttemptRun {
     private(set) var hop: Hop?
     /// The request of the present hop, or of the next one.
     private(set) var request: HopRequest
-    /// Evidence of the server's regard for `If-Range`. The next requests of the attempt go to the same URL.
+    /// Evidence that the server honours `If-Range`. The next requests of the attempt go to the same URL.
     var proof = ConditionProof.none
     private var redirects: RedirectRules
     private(set) var received: ReceivedBody
@@ -117,7 +117,7 @@ final class AttemptRun {
     }
 
     /// The jar for cookies that a response sets. Without a jar of its own, the attempt gets one for its next hops: many
-    /// servers set a cookie and redirect, and redirect again without it.
+    /// servers set a cookie and redirect, and redirect again if it is missing.
     func jarForResponse() -> CookieJar {
         if let cookies { return cookies }
         let jar = CookieJar()
@@ -176,8 +176,8 @@ final class AttemptRun {
         }
     }
 
-    /// Replaces an `http` URL of a host that has demanded https. The secrets for the URL's origin go with it: the host
-    /// is the same, and proves it.
+    /// Replaces an `http` URL of a host that has demanded https. The secrets for the URL's origin are sent to the new
+    /// URL, too: the host is the same and proves its identity.
     private func secure() throws(TransferError) {
         guard let secured = try core.shared.configuration.strictTransport.secured(request.url) else { return }
         onUpgrade(of: request.url, to: secured)
@@ -324,7 +324,7 @@ final class AttemptRun {
     /// True if the body waits until the caller moves it to a file.
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
 
-    /// Requests that a movable attempt is moved, because it has something to report before its end.
+    /// Asks the caller to move a movable attempt, because it has to report something before its end.
     func requestMove() {
         guard case .movable = received.writer.sink else { return }
         attempt.onMovable?(nil)
@@ -347,7 +347,7 @@ final class AttemptRun {
     }
 
     /// Returns up to `length` bytes of the answer that is being received, and its size so far. Nil if there is no
-    /// answer, or if its bytes are not the bytes of the result, because a coding has to be removed.
+    /// answer, or if its bytes are not the bytes of the result, because a coding has to be decoded.
     func answer(at offset: Int64, upTo length: Int) -> AnswerPart? {
         guard attempt.mode == .exchange, let hop, hop.isReceivingAnswer, hop.response.codings.isEmpty else {
             return nil

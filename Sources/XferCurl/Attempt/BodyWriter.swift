@@ -154,7 +154,7 @@ struct BodyWriter {
         return collected.withUnsafeBytes { append($0, to: descriptor) } ?? append(bytes, to: descriptor)
     }
 
-    /// Bytes of the body from this offset on, as many as there are, up to `count`.
+    /// The bytes of the body from this offset on, at most `count`.
     func read(at offset: Int64, upTo count: Int) -> [UInt8] {
         let rest = max(0, self.offset.subtractingSaturated(offset))
         let count = min(max(0, count), Int(clamping: rest))

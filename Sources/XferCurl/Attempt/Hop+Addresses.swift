@@ -26,8 +26,8 @@ struct HopAddresses {
         return true
     }
 
-    /// The addresses that failed before libcurl used the connected one: it tries those of one family one after the
-    /// other.
+    /// The addresses that failed before libcurl used the connected one: it tries the addresses of one family one after
+    /// the other.
     var passedOver: [IPAddress] {
         guard let connected else { return [] }
         return opened.prefix { $0 != connected }.filter { $0.isIPv6 == connected.isIPv6 }
@@ -47,7 +47,7 @@ struct HopAddresses {
 enum AddressChoice {
     /// The addresses that are not avoided.
     case preferred
-    /// The avoided one that failed longest ago, too: the name has no other.
+    /// The avoided address that failed longest ago is also used, because the name has no other.
     case lastResort
     case any
 }
@@ -75,8 +75,8 @@ extension Hop {
         return IPAddress(host: parsed.host) == nil ? proxy : nil
     }
 
-    /// True if every connection of the request was refused because the addresses are avoided. Nothing was sent then;
-    /// the same request may use them.
+    /// True if every connection of the request was refused because the addresses are avoided. Then nothing was sent,
+    /// and the same request may use them.
     func needsAvoidedAddresses(after code: CURLcode) -> Bool {
         guard code == CURLE_COULDNT_CONNECT, link.addresses.hasAvoided, request.addresses != .any, refusal == nil,
             case .requesting = stage
@@ -85,7 +85,8 @@ extension Hop {
         return true
     }
 
-    /// True if the request should leave a kept connection, because its address does not answer and another one does.
+    /// True if the request should leave a kept connection, because its address does not answer and another address
+    /// does.
     func leavesAddress(_ route: SocketRoute) -> Bool {
         link.addresses.connected = route.remote.flatMap { IPAddress(String(cString: $0)) }
         guard let name = link.addresses.name, let address = link.addresses.connected, let handle else { return false }

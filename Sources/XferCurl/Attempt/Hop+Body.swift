@@ -4,7 +4,8 @@ import XferModel
 
 /// The body of a response: whether it is wanted, where it is written, and whether it was complete.
 extension Hop {
-    /// The highest number of bytes of an unwanted body that are read to save the connection, and for how long.
+    /// The highest number of bytes of an unwanted body that are read to keep the connection, and the longest time for
+    /// it.
     private static var drainLimit: Int { 64 << 10 }
     private static var drainTime: Duration { .seconds(1) }
 
@@ -60,14 +61,14 @@ extension Hop {
         guard case .finish(.failed(var error)) = next, next.isRefusal, !refusalText.isEmpty else { return next }
         if url.scheme == .http, head?.status == 400, TLSPortComplaint.isIn(refusalText) {
             error.cause = .tlsExpected
-            error.message = "\(url.hostKey) expects TLS on this port, and got an http request"
+            error.message = "\(url.hostKey) expects TLS on this port, but received an http request"
         } else if SourceExpiry.isStated(in: refusalText) {
             error.saysExpired = true
         }
         return .finish(.failed(error))
     }
 
-    /// The exact length decides: a connection that broke after the last byte lost nothing.
+    /// True if the body has its exact length. A connection that was lost after the last byte lost no data.
     var isBodyWhole: Bool {
         switch stage {
         case .receiving, .waitingForCaller: break
@@ -77,7 +78,7 @@ extension Hop {
         return body.end == goal && run.received.writer.offset == goal
     }
 
-    /// Watches for the end of the TLS connection if that is the end of the body. Without a close_notify alert the body
+    /// Watches the end of the TLS connection if it is also the end of the body. Without a close_notify alert the body
     /// may be cut off (RFC 8446 §6.1), so it is incomplete (RFC 9112 §8), but libcurl does not distinguish the two
     /// ends.
     ///
@@ -123,8 +124,8 @@ extension Hop {
 
     // MARK: From libcurl
 
-    /// Returns how many bytes were consumed. Any other number than all ends the request, except libcurl's value for
-    /// "pause".
+    /// Returns how many bytes were consumed. Any number other than all of them ends the request, except libcurl's value
+    /// for "pause".
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let challenge = response.challenges.removeFinal(), !judge(challenge) { return 0 }
         switch stage {

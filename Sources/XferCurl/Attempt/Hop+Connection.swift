@@ -29,7 +29,7 @@ extension Hop {
         guard hasAnswer else { return false }
         link.isRepeated = true
         refusal = TransferError(
-            .connectionLost, "\(url.hostKey) broke off its answer and wants the request over HTTP/1.1",
+            .connectionLost, "\(url.hostKey) aborted its answer and requires HTTP/1.1",
             host: url.hostKey)
         return true
     }
@@ -47,12 +47,12 @@ extension Hop {
         return true
     }
 
-    /// True if unread bytes wait on a reused connection. They would be taken for the response to this request. Then the
+    /// True if unread bytes wait on a reused connection. They would be read as the response to this request. Then the
     /// connection is closed and the request is sent over a new one. If the request needed a new connection already, it
     /// fails.
     ///
     /// Over TLS 1.3 the bytes may be a session ticket. An unnecessary new connection costs less than a wrong response.
-    /// HTTP/2 is not checked: each frame belongs to a stream, and frames that are no responses may arrive at any time.
+    /// HTTP/2 is not checked: each frame belongs to a stream, and frames that are not responses may arrive at any time.
     private func isUnclean(_ route: SocketRoute) -> Bool {
         guard let (session, handle) = connection, link.hasReceived || !handle.hasNewConnection else { return false }
         let tls = handle.tls.map(TLSState.init)
@@ -70,7 +70,7 @@ extension Hop {
     }
 
     /// True if the body that the answer has begun is better requested again over a new connection; see
-    /// `ConnectionLosses`. Not under a rate, which is the limit then, nor after a challenge.
+    /// `ConnectionLosses`. It is false under a rate limit, which then determines the rate, and after a challenge.
     func isTired(before verdict: HeadVerdict, _ head: ResponseHead) -> Bool {
         guard head.majorVersion < 2, !request.needsNewConnection, method == .get, content == nil, run.receiveRate == 0,
             let handle, !handle.hasNewConnection

@@ -4,10 +4,10 @@ import XferModel
 
 /// Reads the response that a server sent before it reset the connection.
 ///
-/// A server that refuses a content without reading it resets the connection after its answer (RFC 9112 §9.6). Linux
-/// keeps the data that arrived before a reset until it is read, but libcurl closes the socket as soon as sending fails.
-/// A second descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session
-/// by then.
+/// A server that refuses content without reading it resets the connection after its answer (RFC 9112 §9.6). Linux keeps
+/// the data that arrived before a reset until it is read, but libcurl closes the socket as soon as sending fails. A
+/// second descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session by
+/// then.
 extension Hop {
     private static let most = 320 << 10
 

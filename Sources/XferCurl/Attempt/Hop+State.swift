@@ -27,8 +27,8 @@ struct HopResponse {
 
 /// The facts about the connection that carries a hop's request.
 ///
-/// Invariant: after libcurl has reported a connection, all but `handshakes`, `admission`, `addresses` and `sentBefore`
-/// is about that connection and no earlier one.
+/// Invariant: after libcurl has reported a connection, all properties except `handshakes`, `admission`, `addresses` and
+/// `sentBefore` describe that connection and no earlier one.
 struct HopConnection {
     var handshakes = Handshakes()
     var admission = ConnectionAdmission()
@@ -58,7 +58,7 @@ struct Handshakes {
         case proxy
     }
 
-    /// The origin of this request showed its certificates and was judged, whatever the verdict.
+    /// The origin of this request showed its certificates and was judged, with any verdict.
     private(set) var isOriginJudged = false
     /// The party of the handshake that was prepared last; nil if there was none.
     private(set) var latest: Party?
@@ -97,7 +97,7 @@ struct HopHistory {
     /// True if a server may have begun to act on the request.
     var requestWasSent = false
 
-    /// Handles a redirect. A server that has acted would not redirect the same request.
+    /// Handles a redirect. A server that has acted on a request would not redirect it unchanged.
     ///
     /// - Parameters:
     ///   - isNewMethod: true if the next hop has another method.

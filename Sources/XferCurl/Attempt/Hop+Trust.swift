@@ -50,7 +50,7 @@ extension Hop {
         do throws(TransferError) {
             try requireSession(spec)
             guard handle.effectiveOrigin == url.origin else {
-                throw trustError("libcurl connects to another host than \(url.hostKey)")
+                throw trustError("libcurl connects to a host other than \(url.hostKey)")
             }
             switch party {
             case .origin:

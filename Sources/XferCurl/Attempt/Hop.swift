@@ -33,8 +33,8 @@ final class Hop {
     var response = HopResponse()
     var stage = Stage.requesting
     var body: BodyPlan?
-    /// True if libcurl would wait for the connection's end behind a body of known length: it takes
-    /// `Transfer-Encoding: identity` for a coding.
+    /// True if libcurl would wait for the end of the connection after a body of known length, because it treats
+    /// `Transfer-Encoding: identity` as a coding.
     var endsUnseen = false
     /// The number of bytes of an unwanted body that were read.
     var drained = 0
@@ -93,7 +93,7 @@ final class Hop {
         link.hasSecureProxy = spec.key.hasSecureProxy
     }
 
-    /// Returns the easy handle to its session: no callback follows.
+    /// Returns the easy handle to its session. No callback follows.
     func end() {
         stage = .ended
         disconnect()
@@ -150,7 +150,7 @@ final class Hop {
     /// Stops receiving.
     func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: sending.isPaused) }
 
-    /// Resumes the directions that need no pause any more. libcurl then delivers at once the bytes that it has
+    /// Resumes the directions that no longer need a pause. libcurl then delivers at once the bytes that it has
     /// buffered, which may cause another pause.
     func unpause() {
         guard let handle else { return }
@@ -297,7 +297,7 @@ final class Hop {
         }
     }
 
-    /// The HTTP proxy that forwards the response to an `http` request, or answers in the server's place.
+    /// The HTTP proxy that forwards the response to an `http` request, or answers instead of the server.
     private var answeringProxy: String? {
         guard url.scheme == .http, let proxy = connection?.session.key.spec.key.proxy, !proxy.hasPrefix("socks") else {
             return nil

@@ -71,8 +71,8 @@ struct Pacing {
 
     mutating func onActivity(_ now: MonotonicInstant) { idle.onActivity(now) }
 
-    /// A new request: nothing has been received for it, and nothing pauses it. The debt of the limit is paid with its
-    /// first bytes.
+    /// Called when a request begins: nothing has been received for it, and nothing pauses it. The limit's debt is paid
+    /// with its first bytes.
     mutating func onRequest() {
         pauses = []
         rateDebtEnds = nil
@@ -83,7 +83,7 @@ struct Pacing {
 
     // MARK: Least rate
 
-    /// A body begins.
+    /// Called when a body begins.
     ///
     /// - Parameter delays: the sum of the loop's own delays so far.
     mutating func expectBytes(_ now: MonotonicInstant, delays: @autoclosure () -> Duration) {
@@ -175,11 +175,11 @@ struct Pacing {
         set(.rate, rateDebtEnds != nil, now)
     }
 
-    /// The highest number of bytes of content that may be sent at once: under a low limit few at a time, so that there
-    /// are no long pauses.
+    /// The highest number of bytes of content that may be sent at once: small under a low limit, so that there are no
+    /// long pauses.
     var sendChunk: Int { Self.sendChunk(sendBucket?.rate) }
 
-    /// The same for a limit of this rate; nil is unlimited.
+    /// The highest number of bytes that may be sent at once under a limit of this rate; nil is unlimited.
     static func sendChunk(_ rate: Int64?) -> Int {
         guard let rate else { return .max }
         return Int(clamping: min(max(rate / 8, 256), 64 << 10))

@@ -32,7 +32,7 @@ struct Challenges {
         return isAnswered
     }
 
-    /// A header line comes.
+    /// Called when a header line arrives.
     mutating func onLine(_ line: UnsafeRawBufferPointer) -> Event {
         guard let head = pending else { return .nothing }
         pending = nil

@@ -39,8 +39,8 @@ extension Hop {
         }
     }
 
-    /// The content's digest as AWS requires it; for content that is read while it is sent, S3 accepts a keyword
-    /// instead.
+    /// The digest of the content in the form that AWS requires. For content that is read while it is sent, S3 accepts a
+    /// keyword instead.
     private func payloadDigest(for signer: RequestSigner) throws(TransferError) -> String {
         switch run.attempt.content {
         case nil: return SHA256Digest.hex(of: [])

@@ -5,8 +5,8 @@ import XferModel
 
 /// Sending. All of it runs inside libcurl's callbacks.
 extension Hop {
-    /// Fills the buffer with the next bytes. A value that is no count ends the request or pauses it. Never 0 before the
-    /// end: libcurl would take that for the end, and the server would wait for the rest.
+    /// Fills the buffer with the next bytes. Returns their number, or a value that ends or pauses the request. It never
+    /// returns 0 before the end, because libcurl would regard that as the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         endExpectation()
         keepSocket()
@@ -53,7 +53,7 @@ extension Hop {
     }
 
     /// The time of the server's last acknowledgement of further bytes since the previous call, or nil if there was
-    /// none. Bytes that the system has taken may be under way for longer than any timeout.
+    /// none. Bytes that the system has accepted may be on the network for longer than any timeout.
     func lastAcknowledgement(_ now: MonotonicInstant) -> MonotonicInstant? {
         guard content != nil, let seen = handle?.acknowledgement, seen.bytes > sending.acknowledged else { return nil }
         sending.acknowledged = seen.bytes
@@ -61,11 +61,11 @@ extension Hop {
     }
 }
 
-/// The expectation `Expect: 100-continue`: permission of the server before a large content is sent.
+/// The expectation `Expect: 100-continue`: permission of the server before large content is sent.
 ///
 /// libcurl adds the field over HTTP/1.1 and waits. This code decides whether libcurl may, and remembers servers that do
-/// not answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that, so
-/// this code repeats the request.
+/// not answer it. After a 417 libcurl would repeat the request itself, and the hop's head would not show that, so this
+/// code repeats the request.
 extension Hop {
     /// True if the request should wait for the server's permission. libcurl signs each line of a request without
     /// changes, so a signed request gets no `Expect`.
@@ -102,11 +102,11 @@ extension Hop {
 
 /// The progress of sending a hop's request.
 ///
-/// Invariant: `isPaused` is true exactly while libcurl was told to pause sending and was not told to resume.
+/// Invariant: `isPaused` is true exactly between the calls that make libcurl pause and resume sending.
 struct HopSending {
     /// True if bytes of the request were sent.
     var wasSent = false
-    /// True if libcurl was told to request the content later.
+    /// True if libcurl is to request the content later.
     var isPaused = false
     /// True if the present chunk has been delayed once for a response of the server.
     var hasYielded = false

@@ -6,8 +6,8 @@ import XferModel
 ///
 /// All hops of an attempt share one form, because libcurl draws a new random boundary for each form.
 ///
-/// Confined to the loop's thread. `ContentReader` reads the parts, not libcurl: libcurl does not detect a changed
-/// file, and does not stop at one that is too short.
+/// Confined to the loop's thread. `ContentReader` reads the parts, not libcurl: libcurl does not detect a changed file,
+/// and does not stop at a file that is too short.
 final class MultipartForm {
     let mime: OpaquePointer
     let readers: [ContentReader]
@@ -75,7 +75,7 @@ final class MultipartForm {
     }
 }
 
-/// The media type of a form's file whose client gave none (RFC 7578 §4.4).
+/// The media type of a form's file for which the client set none (RFC 7578 §4.4).
 enum FilePartType {
     /// The content type implied by the name of a part's file. Nil for a part that is not a file, and for one whose own
     /// header fields state a type.

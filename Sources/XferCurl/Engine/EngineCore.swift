@@ -23,7 +23,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     /// The anchors by the path of the authorities' file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
-    /// The handle of the last callback: mostly the next callback is for the same one.
+    /// The handle of the last callback; the next callback is usually for the same one.
     private var recentHandle: EasyHandle?
     private var lastHandle: UInt = 0
     /// Attempts to resume: libcurl's handles must not be changed within its callbacks.
@@ -146,7 +146,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     func unpauseSoon(_ run: AttemptRun) { toUnpause.append(run) }
 
-    /// Bytes per second each attempt can receive under the limits of these scopes; nil when there is none.
+    /// The bytes per second that each attempt can receive under the limits of these scopes; nil when there is none.
     func rateShare(of scopes: [RateScope]) -> Int64? {
         guard isLimited, let rate = shared.rates.lowestRate(.receive, in: scopes) else { return nil }
         return max(1, rate / Int64(clamping: max(1, shared.attemptCount)))
@@ -256,8 +256,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     // MARK: Ends of TLS connections
 
-    /// A body ends with this TLS connection. The hop that waits for it ends the watch, so the number of entries is
-    /// bounded by that of the hops.
+    /// Watches a TLS connection whose end is the end of a body. The hop that waits for it ends the watch, so there are
+    /// at most as many entries as hops.
     func watchEnd(of tls: UnsafeMutableRawPointer) { watchedEnds[tls] = false }
 
     func stopWatchingEnd(of tls: UnsafeMutableRawPointer) { watchedEnds[tls] = nil }

@@ -9,7 +9,7 @@ public struct EngineFigures: Hashable, Sendable {
     public var stalls: LoopStalls
 }
 
-/// Turns of the engine's loops that took so long that other transfers had to wait.
+/// The number and duration of turns of the engine's loops that were so long that other transfers had to wait.
 public struct LoopStalls: Hashable, Sendable {
     public var count: Int64 = 0
     public var length = Duration.zero

@@ -54,13 +54,14 @@ final class EngineShared: Sendable {
                 length: stalls.reduce(.zero) { $0 + $1.length }))
     }
 
-    /// Wakes the loops of the attempts that are first in the line of a shared limit, so that they check for their turn.
+    /// Wakes the loops of the attempts that are first in the queue of a shared limit, so that they check for their
+    /// turn.
     func wakeFirsts(except own: Int) {
         if loops.count == 1 { return }
         for loop in rates.loopsOfFirsts where loop != own { loops[loop].wake() }
     }
 
-    /// The jar of that name, made when it is first needed.
+    /// The jar with this name, created when it is first needed.
     func jar(named name: String) -> CookieJar {
         jars.withLockedValue { jars in
             if let jar = jars[name] { return jar }
@@ -76,9 +77,9 @@ final class EngineShared: Sendable {
 
 /// The number of attempts of each of the engine's loops, which decides where the next one runs.
 ///
-/// The cost is in the bytes, and TLS above all, not in the attempts; but the number of bytes is unknown at the
-/// beginning. So the loop with the fewest attempts is taken. Among several, it is the loop that probably has
-/// connections to the origin: successive requests then use one connection.
+/// The cost depends on the bytes, mainly because of TLS, and not on the number of attempts; but the number of bytes is
+/// unknown at the beginning. So the loop with the fewest attempts is taken. Among several, it is the loop that probably
+/// has connections to the origin: successive requests then use one connection.
 struct LoopLoad {
     private(set) var counts: [Int]
 

@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 
 /// The limits that attempts share, in both directions and over all loops. Each limit has one bucket and one queue, so
-/// that the sum applies whatever loops the attempts run on.
+/// that the sum applies regardless of the loops on which the attempts run.
 ///
 /// Each loop resumes only its own attempts, since no other thread may touch them. The loop of the first attempt in a
 /// queue waits for the debt's end. A loop whose attempt leaves the head of a queue wakes the loop of the next one

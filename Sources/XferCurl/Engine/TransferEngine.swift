@@ -64,7 +64,8 @@ public final class TransferEngine: Sendable {
     /// Ends the attempt with `stopped`, unless it has ended. After the return the attempt writes no more bytes.
     public func stop(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.stop() } }
 
-    /// Lets an attempt write whose head was judged `restart`. Call it when the loss of the kept bytes is durable.
+    /// Allows an attempt whose head was judged `restart` to write. Call it when the discarding of the kept bytes is
+    /// durable.
     public func proceed(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.proceed() } }
 
     /// Writes the body of an attempt whose head was judged `restart` to another file. Call it before `proceed`.

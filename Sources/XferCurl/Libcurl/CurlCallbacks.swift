@@ -35,7 +35,7 @@ func curlConnectedCallback(
     return hop.onConnected(route) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// CURLOPT_SSL_CTX_FUNCTION: prepares a TLS handshake. Any result but CURLE_OK ends the request with it.
+/// CURLOPT_SSL_CTX_FUNCTION: prepares a TLS handshake. Any result other than CURLE_OK ends the request with that error.
 func curlTLSContextCallback(
     _ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
@@ -95,7 +95,7 @@ private func session(_ context: UnsafeMutableRawPointer?) -> TransferSession? {
     EngineCore.current?.session(UInt32(truncatingIfNeeded: UInt(bitPattern: context)))
 }
 
-/// CURLOPT_READFUNCTION: provides the next bytes of a content.
+/// CURLOPT_READFUNCTION: provides the next bytes of the content.
 func curlContentCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -105,7 +105,7 @@ func curlContentCallback(
     return hop.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
-/// CURLOPT_SEEKFUNCTION: changes the position in a content, so that libcurl can send it again.
+/// CURLOPT_SEEKFUNCTION: changes the position in the content, so that libcurl can send it again.
 func curlContentSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
     guard let hop = hop(context), case .single(let reader) = hop.content else {
         return CURL_SEEKFUNC_FAIL

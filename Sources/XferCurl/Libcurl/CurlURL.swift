@@ -23,7 +23,7 @@ public enum CurlURL {
     /// Longest text that is accepted, in bytes.
     public static let maxLength = 16 << 10
 
-    /// Reads an absolute `http` or `https` URL. The fragment is dropped, dot segments are removed, the host is lower
+    /// Reads an absolute `http` or `https` URL. The fragment is removed, dot segments are removed, the host is lower
     /// case and in Punycode, octets beyond ASCII are percent-encoded.
     ///
     /// - Parameter keepsPath: dot segments stay.
@@ -44,7 +44,7 @@ public enum CurlURL {
         return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())
     }
 
-    /// Resolves a `Location` against the URL of its response (RFC 3986 §5). User info in it is dropped, spaces in it
+    /// Resolves a `Location` against the URL of its response (RFC 3986 §5). User info in it is removed, spaces in it
     /// are percent-encoded.
     public static func resolve(_ reference: String, against base: HTTPURL) throws(URLSyntaxError) -> HTTPURL {
         try check(reference)
@@ -144,7 +144,7 @@ private struct URLHandle: ~Copyable {
 
 /// libidn2, with which libcurl converts names into Punycode, reads them in the locale's character set.
 private enum UTF8Locale {
-    /// `@unchecked Sendable`: a locale object is never changed once it is made (newlocale(3)).
+    /// `@unchecked Sendable`: a locale object is never changed once it is created (newlocale(3)).
     private struct Locale: @unchecked Sendable {
         let pointer: locale_t?
     }
@@ -197,7 +197,7 @@ public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostPattern {
-    /// Reads a pattern in an operator's form: an internationalised name is converted like libcurl converts it in a URL,
+    /// Reads a pattern in an operator's form: an internationalised name is converted as libcurl converts it in a URL,
     /// so that pattern and host agree.
     public static func parse(_ text: String) throws(HostPatternError) -> HostPattern {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try HostPattern(text) }

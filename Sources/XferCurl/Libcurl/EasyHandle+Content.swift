@@ -51,7 +51,7 @@ extension EasyHandle {
     /// The number of bytes of content the system has taken in the present request.
     var contentSent: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) ?? 0 }
 
-    /// Length of the content as libcurl announced it; nil before it did.
+    /// Length of the content as libcurl announced it; nil before that.
     var contentLength: Int64? { offset(CURLINFO_CONTENT_LENGTH_UPLOAD_T).flatMap { $0 >= 0 ? $0 : nil } }
 
     /// The number of bytes of requests that were sent, without content; more than one request only if libcurl repeats
@@ -71,7 +71,7 @@ extension EasyHandle {
         return xfer_tcp_acknowledged(socket, &bytes, &age) == 0 ? (bytes, age) : nil
     }
 
-    /// The losses of the request's connection, as far as the kernel tells them.
+    /// The losses of the request's connection, as far as the kernel reports them.
     var losses: ConnectionLosses? {
         guard let socket else { return nil }
         var segments: UInt32 = 0

@@ -47,7 +47,7 @@ final class EasyHandle {
         var headers: HeaderList
         var spec: SessionSpec
         var httpVersion: HTTPVersion
-        /// Seconds, 0 is none.
+        /// Seconds; 0 is unlimited.
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
@@ -61,8 +61,8 @@ final class EasyHandle {
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
 
-        /// The size of libcurl's buffer in bytes. Over plain http a call reads as much as is there; a TLS record has 16
-        /// KiB at most, so a larger buffer has only costs. Under a limit the buffer is small.
+        /// The size of libcurl's buffer in bytes. Over plain http a call reads as much as is available; a TLS record
+        /// has 16 KiB at most, so a larger buffer has no benefit. Under a limit the buffer is small.
         var bufferSize: Int {
             if maxReceiveRate > 0 { return 16 << 10 }
             return url.scheme == .http && !spec.key.hasSecureProxy ? readSize : min(readSize, 64 << 10)

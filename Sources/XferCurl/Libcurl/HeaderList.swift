@@ -1,11 +1,11 @@
 import CCurl
 import XferModel
 
-/// Lines as libcurl takes them, which have to outlive the request.
+/// Lines in the form that libcurl expects. They have to outlive the request.
 final class LineList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 
-    /// - Parameter lines: without NUL.
+    /// - Parameter lines: the lines; they must not contain NUL.
     init(_ lines: [String]) {
         for line in lines {
             // Only fails without memory, and then leaves the list as it was.
@@ -31,7 +31,7 @@ final class HeaderList {
     /// sends the content, which is too long for small content (see `ContinueMemory`). An early refusal is noticed
     /// without `Expect`, too: libcurl reads the response while it sends, and then stops sending.
     ///
-    /// `isSigned` makes the lines fit for libcurl 7.88, which signs every line as it stands. Fields without a value are
+    /// `isSigned` makes the lines fit for libcurl 7.88, which signs every line unchanged. Fields without a value are
     /// left out, and no defaults are added.
     init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false, expectsContinue: Bool = false)
         throws(TransferError)

@@ -7,9 +7,9 @@ import XferThreads
 /// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for
 /// jobs from other threads. An idle loop never wakes up.
 ///
-/// One turn: run the jobs that came, let the client act on due deadlines and ready sockets, wait. The thread starts
-/// with the first job and ends after `stop`; a later job starts it again for as long as there are jobs, so that no
-/// caller waits for ever.
+/// One turn: run the jobs that have arrived, let the client act on due deadlines and ready sockets, wait. The thread
+/// starts with the first job and ends after `stop`; a later job starts it again for as long as there are jobs, so that
+/// no caller waits without an end.
 ///
 /// `@unchecked Sendable`: `inbox` has its own lock; `epoll` is only called (the kernel serialises) and `wakeUp` only
 /// written to. `deadlines` and `client` are used on the loop's thread alone. There is at most one such thread at a
@@ -33,7 +33,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     /// The purpose of a deadline.
     enum DeadlineKey: Hashable {
         case session(UInt32)
-        /// The end of a session with many connections, none of them in use.
+        /// The time at which a session with many connections, all of them idle, is closed.
         case idleSession(UInt32)
         case attempt(UInt64)
         /// Turns under limits that attempts share.
@@ -155,7 +155,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     /// The turns so far that took too long. From any thread.
     var stalls: LoopStalls { inbox.withLockedValue(\.stalls) }
 
-    /// Runs one batch of jobs; later ones wait for the next turn, so that sockets get theirs.
+    /// Runs one batch of jobs; later ones wait for the next turn, so that sockets are served, too.
     private func runJobs() {
         let jobs = inbox.withLockedValue { inbox in
             inbox.thread = .awake

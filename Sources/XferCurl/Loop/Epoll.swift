@@ -27,7 +27,7 @@ struct Epoll: ~Copyable {
 
     func forget(_ fd: Int32) { _ = xfer_epoll_control(descriptor, EPOLL_CTL_DEL, fd, 0, 0) }
 
-    /// Waits for events; `milliseconds` −1 waits for ever, 0 returns at once.
+    /// Waits for events; `milliseconds` −1 waits without a limit, 0 returns at once.
     func wait(milliseconds: Int32, _ body: (Ready) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { masks in
             withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.batch) { tokens in

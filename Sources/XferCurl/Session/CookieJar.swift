@@ -5,8 +5,8 @@ import XferSystem
 
 /// The cookies of one profile, or of one attempt (RFC 6265), shared by all requests that use the jar, on any loop.
 ///
-/// libcurl's own cookies are never switched on: it takes names that differ by case for one, and drops a cookie if any
-/// of several `Domain` attributes is foreign.
+/// libcurl's own cookies are never switched on: it treats names that differ only in case as one, and ignores a cookie
+/// if any of several `Domain` attributes belongs to another site.
 final class CookieJar: Sendable {
     private let cookies = NIOLockedValueBox(CookieStorage())
 
@@ -40,7 +40,8 @@ extension Hop {
     /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is then removed
     /// from the fields: it follows the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not sign.
     ///
-    /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
+    /// With a `Host` field of the client's own no cookies are sent, since that field would decide which host's cookies
+    /// are sent.
     func separateCookies() -> String? {
         guard !hasOwnHost, let field = run.cookies?.field(for: url, at: Clocks.wall()) else { return nil }
         let own = sentFields.filter { $0.name.equalsIgnoringASCIICase("Cookie") }.map(\.value)
@@ -48,7 +49,8 @@ extension Hop {
         return ([field] + own).joined(separator: "; ")
     }
 
-    /// Keeps the cookies that a response sets, unless a proxy answered in the server's place, or the task wants none.
+    /// Keeps the cookies that a response sets, unless a proxy answered instead of the server, or the task ignores
+    /// cookies.
     func receiveCookies(of head: ResponseHead) {
         guard head.status != 407, !hasOwnHost, !run.attempt.request.refusesCookies,
             head.fields.firstValue(named: "Set-Cookie") != nil

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The public suffix list (publicsuffix.org): domains below which registries assign names, so that no cookie may be for
-/// all of them.
+/// The public suffix list (publicsuffix.org): domains below which registries assign names, so that a cookie must not
+/// apply to all of them.
 ///
 /// libpsl reads it. Its two functions are looked up in the running program instead of being linked. libcurl loads the
 /// library if it was built with it, as Debian's is; so the package needs no further dependency, and both judge by the
-/// same list. A link would make libpsl a requirement of builds whose libcurl has none; there only names of a single
-/// label are public suffixes, as for libcurl.
+/// same list. With a link, libpsl would be required also where libcurl was built without it. There, as for libcurl,
+/// only names of a single label are public suffixes.
 enum PublicSuffixes {
     /// - Parameter domain: in lower case.
     static func contains(_ domain: String) -> Bool {

@@ -19,7 +19,7 @@ public struct SessionSpec: Hashable, Sendable {
     }
 }
 
-/// Profile × trust policy versions × proxy × client certificate × ways of connecting.
+/// The key of a connection pool: profile, trust policy versions, proxy, client certificate and ways of connecting.
 public struct SessionKey: Hashable, Sendable {
     /// The profile's name, empty for none.
     public var profile: String
@@ -27,9 +27,9 @@ public struct SessionKey: Hashable, Sendable {
     public var trustVersions: [Int64]
     /// Proxy URL; nil connects directly (the environment's proxies are never used).
     public var proxy: String?
-    /// Shown to the proxy.
+    /// The login for the proxy.
     public var proxyLogin: ProxyLogin?
-    /// The certificate sent to an origin that requests one, in place of the policies' certificate.
+    /// The certificate sent to an origin that requests one, instead of the policies' certificate.
     public var clientCertificate: ClientCertificateFiles?
     /// The way in which connections are made. libcurl's cache of names belongs to the session, so that `resolve` has no
     /// effect on others.
@@ -47,7 +47,7 @@ public struct SessionKey: Hashable, Sendable {
         self.connections = connections
     }
 
-    /// True if a proxy, or the program behind a Unix socket, may answer in the server's place.
+    /// True if a proxy, or the program behind a Unix socket, may answer instead of the server.
     var isRelayed: Bool { proxy != nil || connections.unixSocket != nil }
 
     /// True if the connection to the proxy itself uses TLS.
@@ -82,7 +82,7 @@ public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
 public struct TrustSettings: Hashable, Sendable {
     /// PEM bundle of trust anchors; nil is the system's.
     public var caFile: String?
-    /// True if these anchors belong to a single task. A server that passes with them is not thereby proven for other
+    /// True if these anchors belong to a single task. A server that is accepted with them is not proven for other
     /// tasks.
     public var isOwnFile = false
     /// Policies for the origin, each of which has to accept.

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The two ends of a TCP connection as libcurl names them, within one of its callbacks.
+/// The two ends of a TCP connection as libcurl reports them, within one of its callbacks.
 struct SocketRoute {
     let local: UnsafeMutablePointer<CChar>?
     let localPort: Int32

@@ -9,7 +9,7 @@ final class TransferSession {
     /// The key of a connection pool.
     struct PoolKey: Hashable {
         var spec: SessionSpec
-        /// Limited transfers have connections of their own: HTTP/1.1, with a small window.
+        /// True for limited transfers, which have connections of their own: HTTP/1.1, with a small window.
         var isLimited: Bool
         /// The generation of the trust anchors that judge the connections; 0 without TLS.
         var anchorGeneration: UInt64 = 0
@@ -28,16 +28,16 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
-    /// The begin of the last request that makes libcurl drop old results of name resolution at its end.
+    /// The begin of the last request that makes libcurl discard old results of name resolution at its end.
     private var forgettingAt: MonotonicInstant?
 
-    /// The highest number of easy handles kept for the next request; and most connections that are kept for as long as
-    /// the server wants.
+    /// The highest number of easy handles kept for the next request; and the highest number of connections that are
+    /// kept for as long as the server allows.
     private static let maxIdle = 32
     /// The time without requests after which the kept connections are closed. libcurl checks idle connections only
     /// during requests, so connections that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
-    /// The time in which one request lets libcurl drop old names. With many servers, not each request does.
+    /// The interval at which a request lets libcurl discard old names, so that not every request does.
     private static let forgettingTime = Duration.seconds(1)
 
     /// Creates a session. Returns nil if there is no memory.
@@ -73,7 +73,7 @@ final class TransferSession {
         return handle
     }
 
-    /// Returns true if libcurl drops old names at the end of the request that begins now. For that it checks each name.
+    /// Returns true if libcurl discards old names at the end of the request that begins now. Then it checks each name.
     private func forgetsNames() -> Bool {
         if sockets.count > Self.maxIdle, let last = forgettingAt,
             last.duration(to: core.now) < Self.forgettingTime
@@ -160,8 +160,8 @@ final class TransferSession {
 
     // MARK: From libcurl
 
-    /// The socket of a connection; nil when libcurl never had it watched. libcurl itself reports the socket of a reused
-    /// connection only after the request.
+    /// The socket of a connection; nil if libcurl never requested to watch it. libcurl itself reports the socket of a
+    /// reused connection only after the request.
     func socket(of route: SocketRoute) -> Int32? {
         if let known = found[route.localPort]?.first(where: route.matches) { return known }
         // All at once: for a thousand connections, a search for each would take a million system calls.

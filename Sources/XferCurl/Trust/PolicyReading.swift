@@ -47,8 +47,8 @@ public enum Authorities {
     /// different texts. Blocks for some milliseconds, or for less if the result is equal to `known`.
     ///
     /// - Parameter known: the text of the contents in force; nil before the first start.
-    /// - Throws: if the file cannot be read, or differs from `known` and has no certificates. Then the former contents
-    ///   stay in force.
+    /// - Throws: if the file cannot be read, or differs from `known` and has no certificates. Then the previous
+    ///   contents stay in force.
     public static func fingerprint(ofFile file: String?, known: String?) throws(AuthoritiesError) -> String {
         do throws(TrustAnchorsError) {
             return try TrustAnchors(file: file).fingerprint(known: known)

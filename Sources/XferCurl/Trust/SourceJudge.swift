@@ -4,12 +4,12 @@ import XferTrust
 
 /// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
 public enum SourceJudge {
-    /// The reason why the policies refuse the server that sent this; nil when they accept it.
+    /// The reason why the policies refuse the server of this evidence; nil if they accept it.
     ///
     /// Reads the authorities, so it blocks for some milliseconds.
     ///
-    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its
-    ///   handshake.
+    /// - Parameter isStapleChecked: true if policies with the same requirement for a stapled OCSP response judged the
+    ///   server in its handshake.
     public static func refusal(
         of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?, isStapleChecked: Bool
     ) -> String? {
@@ -20,10 +20,10 @@ public enum SourceJudge {
             return "the certificates of \(source.origin.host) are no longer known"
         }
         guard let version = source.tls, version >= policies.minimumTLS else {
-            return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
+            return "\(source.origin.host) was connected with a version below TLS \(policies.minimumTLS.rawValue)"
         }
         if policies.enforcesStapledOCSP, !isStapleChecked {
-            return "\(source.origin.host) got no request for a stapled OCSP response"
+            return "\(source.origin.host) was not asked for a stapled OCSP response"
         }
         let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
         let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))

@@ -18,8 +18,8 @@ public final class StrictTransport: Sendable {
 
     public func setMode(_ mode: StrictTransportMode) { state.withLockedValue { $0.mode = mode } }
 
-    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop and under the lock:
-    /// it must not block, nor call this object.
+    /// Begins with these hosts. `onChange` is called for changes that have to be stored, on an engine's loop and under
+    /// the lock: it must not block, nor call this object.
     public func begin(
         with hosts: [SecureHost], onChange: @escaping @Sendable (SecureHostList.Change) -> Void
     ) {
@@ -32,8 +32,8 @@ public final class StrictTransport: Sendable {
     /// All known hosts by name.
     public var hosts: [SecureHost] { state.withLockedValue(\.hosts.all) }
 
-    /// Removes hosts, which `onChange` is notified of, the unknown ones too: they may be stored. Returns the names of
-    /// those that were known.
+    /// Removes hosts, and notifies `onChange` of all of them, even unknown ones, because they may be stored. Returns
+    /// the names of those that were known.
     public func remove(_ hosts: [String]) -> [String] {
         state.withLockedValue { state in
             let known = state.hosts.remove(hosts)
@@ -43,7 +43,7 @@ public final class StrictTransport: Sendable {
         }
     }
 
-    /// The URL to request in place of an `http` URL; nil if that is requested as it is.
+    /// The URL to request in place of an `http` URL; nil if the URL is requested unchanged.
     ///
     /// - Throws: `rejectedByPolicy` if the configuration refuses such URLs.
     func secured(_ url: HTTPURL) throws(TransferError) -> HTTPURL? {
@@ -56,7 +56,7 @@ public final class StrictTransport: Sendable {
         if mode == .deny {
             throw TransferError(
                 .rejectedByPolicy,
-                "\(url.hostKey) has demanded https (HSTS), and trust.hsts is deny: use an https URL, or forget the host "
+                "\(url.hostKey) has demanded https (HSTS), and trust.hsts is deny: use an https URL, or remove the host "
                     + "with `xferctl hsts clear`",
                 host: url.hostKey)
         }

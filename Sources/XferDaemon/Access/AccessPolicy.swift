@@ -5,7 +5,7 @@ import XferModel
 public struct AccessPolicy: Hashable, Sendable {
     /// The reason why a peer is refused.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// uid 65534: in a user namespace every unmapped user has this uid (user_namespaces(7)).
+        /// The caller has uid 65534, which every unmapped user has in a user namespace (user_namespaces(7)).
         case overflowUser
         /// No setting allows the user.
         case notAllowed(uid: UInt32)
@@ -14,7 +14,7 @@ public struct AccessPolicy: Hashable, Sendable {
             switch self {
             case .overflowUser: "uid 65534 represents every unknown user and is never allowed"
             case .notAllowed(let uid):
-                "user \(uid) is not allowed: the daemon's own user and root are, others need access.users or access.groups"
+                "user \(uid) is not allowed: only root, the daemon's own user and those in access.users or access.groups are"
             }
         }
     }
@@ -52,7 +52,7 @@ public struct AccessPolicy: Hashable, Sendable {
     ///
     /// A grant to the user itself applies alone; otherwise the grants of all its groups are united.
     ///
-    /// - Parameter isLocal: true if the kernel identifies the caller as that user, and not a token.
+    /// - Parameter isLocal: true if the kernel identifies the caller as that user; false for a token.
     public func caller(_ peer: Peer, isLocal: Bool = false) throws(Refusal) -> Caller {
         guard peer.uid != Self.overflowUID else { throw .overflowUser }
         if peer.uid == ownUID || peer.uid == 0 {

@@ -33,7 +33,7 @@ public struct AccountDirectory: Sendable {
             }
         })
 
-    /// A user's own group and all its groups, by getpwuid_r(3) and getgrouplist(3); may block as the others do.
+    /// A user's own group and all its groups, by getpwuid_r(3) and getgrouplist(3); may block on the network, too.
     public static func account(_ uid: UInt32) -> Account? {
         var entry = passwd()
         return lookUp { buffer, size in
@@ -80,7 +80,7 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// Calls with a growing buffer: an entry with many members needs more than any fixed one.
+    /// Calls with a growing buffer: an entry with many members may exceed any fixed size.
     private static func lookUp<Value>(
         _ body: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, value: Value?)
     ) -> Value? {
@@ -118,7 +118,7 @@ extension AccessPolicy {
                     continue
                 }
                 if resolved.updateValue(grant, forKey: id) != nil {
-                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) is named twice, this entry counts")
+                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) occurs twice, this entry applies")
                 }
             }
             return resolved

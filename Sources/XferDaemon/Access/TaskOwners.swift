@@ -2,12 +2,12 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// For whom tasks are added: the caller, or the user that an operator names.
+/// Determines the owner of added tasks: the caller, or a user whom an operator chooses.
 struct TaskOwners: Sendable {
     /// The permissions in force.
     let access: @Sendable () -> AccessPolicy
 
-    /// The rights with which a call's tasks are added. May block, since it looks the named user up.
+    /// The rights with which a call's tasks are added. May block, since it looks up the user.
     ///
     /// - Parameter path: the prefix of the field names of each task in errors.
     /// - Throws: `ManagerError`.

@@ -228,7 +228,7 @@ public struct DaemonOptions: Hashable, Sendable {
 /// Exit codes of `xferd`.
 public enum DaemonExit: Int32, Sendable {
     case success = 0
-    /// An external failure; trying again may help.
+    /// An external failure; another start may succeed.
     case failure = 1
     /// `--check-config` found a fault, or the command line is wrong.
     case badConfiguration = 2

@@ -12,7 +12,7 @@ package struct GatewayService: Service {
     private let gateway: Gateway
     private let listeners: [Settings.Listener]
     private let logger: Logger
-    /// Called when the service stops, while calls under way are still answered.
+    /// Called when the service stops, while calls in progress are still answered.
     private let onStopping: @Sendable () -> Void
 
     package init(
@@ -36,7 +36,7 @@ package struct GatewayService: Service {
                 logger.notice("listening on the network", metadata: ["address": "\(address)"])
                 guard configuration.tls == nil, !address.isLoopback else { continue }
                 logger.warning(
-                    "listening without TLS: tokens and answers can be read and changed on their way",
+                    "listening without TLS: tokens and answers can be read and changed on the way",
                     metadata: ["address": "\(address)"])
             }
         } catch {

@@ -24,20 +24,20 @@ public enum OneShotCommands {
                 do throws(PolicyTextError) {
                     try PolicyText.check(entry.policy, at: Clocks.wall())
                 } catch {
-                    Daemon.complain("warning: \(error.description); refused unless it is in force already")
+                    Daemon.complain("warning: \(error.description); refused unless it applies already")
                 }
             }
             let file = instance.paths.configurationFile
             let isMissing = try ConfigurationFile.read(instance.paths) == nil
             try StandardOutput.write(
                 isMissing
-                    ? "\(file): there is no such file; the defaults, the environment and the options are right\n"
-                    : "\(file): the configuration is right\n")
+                    ? "\(file): there is no such file; the defaults, the environment and the options are valid\n"
+                    : "\(file): the configuration is valid\n")
         }
     }
 
     /// Prints the facts that `xferctl` needs before it starts a daemon: `client.start`, the state directory and the
-    /// socket, a line each.
+    /// socket, one per line.
     public static func printStart(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)
@@ -58,7 +58,7 @@ public enum OneShotCommands {
         report(fault: .needsAttention) {
             let path = try Instance(options).paths.stateDirectory
             try DatabaseMaintenance.check(stateDirectory: path)
-            try StandardOutput.write("\(path): the database is sound\n")
+            try StandardOutput.write("\(path): the database is intact\n")
         }
     }
 
@@ -78,8 +78,8 @@ public enum OneShotCommands {
         }
     }
 
-    /// Entries of `access` name users or groups who do not exist. A start only warns: a deleted account, or a directory
-    /// service that is down, must not stop the service.
+    /// The error that entries of `access` refer to users or groups that do not exist. A start only warns: a deleted
+    /// account, or a directory service that is down, must not stop the service.
     private struct UnknownUsers: Error, CustomStringConvertible {
         var description: String { "the configuration names users or groups who do not exist" }
     }

@@ -9,7 +9,7 @@ import XferModel
 
 // The parts of the running service, in the order in which they start; they stop in the reverse order.
 
-/// Keeps the manager until everything else has stopped, then checkpoints and closes.
+/// Keeps the manager running until everything else has stopped, then checkpoints and closes it.
 struct ManagerService: Service {
     let manager: TransferManager
     let shutdown: ShutdownRequest
@@ -26,7 +26,7 @@ package struct SocketService: Service {
     let endpoints: [RPCEndpoint]
     let notifier: ServiceNotifier
     let logger: Logger
-    /// Called when the service stops, while calls under way are still answered.
+    /// Called when the service stops, while calls in progress are still answered.
     let onStopping: @Sendable () -> Void
 
     package init(
@@ -75,7 +75,7 @@ struct WatchdogService: Service {
     }
 }
 
-/// Reads the configuration again on SIGHUP and when its file, or a pin file or authorities' file it names, changes.
+/// Reads the configuration again on SIGHUP and when its file, or a file of pins or authorities in it, changes.
 struct ReloadService: Service {
     let configuration: LiveConfiguration
     let notifier: ServiceNotifier
@@ -106,7 +106,7 @@ struct ReloadService: Service {
     }
 }
 
-/// A watch over files that can be replaced by one over others.
+/// A watch for changes of files. It can be replaced by a watch for other files.
 private final class WatchedFiles {
     let paths: Set<String>
     private let watch: ConfigurationWatch?

@@ -2,7 +2,7 @@ import Glibc
 import XferManager
 import XferModel
 
-/// Distinguishes failures that an operator has to repair from those that a restart may cure.
+/// Distinguishes failures that an operator has to repair from failures that a restart may remove.
 enum StartFailure {
     static func needsAttention(_ error: any Error) -> Bool {
         switch error {

@@ -5,7 +5,7 @@ package import XferProtocol
 
 /// One ordered stream of events for one reader.
 package protocol EventSource: Sendable {
-    /// Set when events after the wanted place were removed: the oldest one that is kept.
+    /// The oldest stored event if events after the requested position were removed, else nil.
     var gapBefore: Int64? { get }
     /// The next events, at least one; nil at the stream's end, also when the reading task is cancelled.
     func next() async throws -> [EventMessage]?
@@ -70,8 +70,8 @@ package final class ConnectionSubscriptions: Sendable {
         state.withLockedValue { _ = $0.pumps[connection]?.removeValue(forKey: id) }
     }
 
-    /// Sends the feed's events until it or the connection ends. While the connection is full, it takes none from the
-    /// feed, which then falls behind and keeps nothing.
+    /// Sends the feed's events until it or the connection ends. While the connection is full, it reads no events from
+    /// the feed, which then falls behind and buffers none.
     private static func pump(_ feed: some EventSource, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while await connection.whenWritable(), let messages = try? await feed.next() {

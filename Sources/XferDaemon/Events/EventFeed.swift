@@ -4,7 +4,7 @@ import XferProtocol
 import XferSystem
 
 /// One ordered stream of events for one reader: first the stored events after `since`, then new ones. A reader that is
-/// too slow for these gets them from the store, too, until it has caught up.
+/// too slow for new events gets them from the store, too, until it has caught up.
 ///
 /// The subscription begins before the replay, so that no event is lost between the two.
 actor EventFeed: EventSource {
@@ -17,12 +17,12 @@ actor EventFeed: EventSource {
     private var position: Int64?
     private var hasEnded = false
 
-    /// Set when events after `since` were removed: the oldest one that is kept.
+    /// The oldest stored event if events after `since` were removed, else nil.
     nonisolated let gapBefore: Int64?
     /// The newest event when the feed began.
     nonisolated var startSeq: Int64 { subscription.startSeq }
 
-    /// Events that one feed reads from the store at once: all of them are in memory until its client has taken them.
+    /// The bounds of one read from the store: all its events are in memory until the client has received them.
     private static var page: PageBounds { PageBounds(limit: 32, bytes: 64 << 10) }
 
     init(_ hub: EventHub, _ queries: TaskQueries, filter: EventFilter, since: Int64?, lease: EventLease) async throws {
@@ -72,7 +72,7 @@ actor EventFeed: EventSource {
         return nil
     }
 
-    /// The next stored events. Nil if there is none in this page, or none at all: then the subscription delivers them.
+    /// The next stored events. Nil if this page has none, or if the subscription delivers the next ones.
     private func stored(after seq: Int64) async throws -> [EventMessage]? {
         let page = try await hub.inTurn(of: lease.owner) { @Sendable [queries, filter] in
             try await queries.events(since: seq, filter, within: Self.page)

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import XferManager
 import XferModel
 
-/// Limits the number of event streams and their waiting bytes: a share for each connection within one for its user.
+/// Limits the number of event streams and their waiting bytes: each connection has a share of its user's limit.
 final class EventLeases: Sendable {
     private struct User {
         let budget: EventBudget
@@ -25,7 +25,7 @@ final class EventLeases: Sendable {
         self.perUser = perUser
     }
 
-    /// A place for one more stream; nil when its user has too many.
+    /// A lease for one more stream; nil if its user has too many.
     func lease(for connection: RPCConnection) -> EventLease? {
         let (uid, id) = (connection.peer.userID, connection.id)
         let budget = users.withLockedValue { users -> EventBudget? in
@@ -52,7 +52,7 @@ final class EventLeases: Sendable {
     }
 }
 
-/// A stream's place; released with its last reference.
+/// The lease of a stream; released with its last reference.
 final class EventLease: Sendable {
     let owner: Owner
     let budget: EventBudget

@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 import XferSystem
 import XferThreads
 
-/// Adds jobs to a queue when their time has come. Its thread sleeps until the nearest one is due; without jobs it does
-/// not wake up.
+/// Adds jobs to a queue at their time. Its thread sleeps until the nearest one is due; without jobs it does not wake
+/// up.
 final class DelayTimer: Sendable {
     private struct Entry: Comparable {
         let due: Swift.Duration
@@ -28,7 +28,8 @@ final class DelayTimer: Sendable {
     private let due: JobQueue
     private let state = NIOLockedValueBox(State())
 
-    /// Times are of `clock` (clock_gettime(2)); due jobs go to `due`. The timer lives as long as the process.
+    /// Starts the timer's thread, which lives as long as the process. Times are of the clock `clock`
+    /// (clock_gettime(2)); due jobs are added to `due`.
     init(clock: clockid_t, due: JobQueue) throws {
         self.clock = clock
         self.due = due

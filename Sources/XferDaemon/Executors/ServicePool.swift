@@ -6,8 +6,8 @@ import XferThreads
 
 /// Swift's global executor in this process: a fixed number of threads, and kernel timers.
 ///
-/// Swift's own uses libdispatch, whose thread pool checks every second whether it should grow, for ever after its first
-/// job. An idle service should not wake up.
+/// Swift's own uses libdispatch, whose thread pool checks every second whether it should grow, once it has run its
+/// first job. An idle service should not wake up.
 final class ServicePool: TaskExecutor, SchedulingExecutor {
     private let queue = JobQueue()
     private let continuous: DelayTimer
@@ -27,8 +27,8 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         }
     }
 
-    /// One thread for each processor, at least 4 and at most 16: a thread that the kernel blocks (for a page of a file,
-    /// say) must not block all jobs.
+    /// One thread for each processor, at least 4 and at most 16: a thread that the kernel blocks (for example for a
+    /// page of a file) must not block all jobs.
     static var usualThreads: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 4), 16) }
 
     func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }
@@ -43,7 +43,7 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
     ) {
         guard let delay = delay as? Swift.Duration else {
-            preconditionFailure("a clock whose durations are \(C.Duration.self) has to bring its own way of waiting")
+            preconditionFailure("a clock whose durations are \(C.Duration.self) has to supply its own way of waiting")
         }
         (clock is SuspendingClock ? suspending : continuous).add(UnownedJob(job), after: delay)
     }

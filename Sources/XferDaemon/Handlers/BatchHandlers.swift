@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `batch.*`: decode, authorise, call, encode.
+/// The handlers of the methods `batch.*`. They call `BatchCommands` and encode its results.
 struct BatchHandlers: Sendable {
     let batches: BatchCommands
     let owners: TaskOwners

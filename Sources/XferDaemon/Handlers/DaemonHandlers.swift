@@ -18,7 +18,7 @@ struct DaemonHandlers: Sendable {
     let configurationProblem: @Sendable () -> String?
     /// Keys whose values in the file apply after a restart only.
     let keysWaitingForRestart: @Sendable () -> [String]
-    /// Called after the answer to `daemon.shutdown` is on its way.
+    /// Called after the answer to `daemon.shutdown` was sent.
     let shutDown: @Sendable (ShutdownMode) -> Void
 
     var all: [Handler] {

@@ -22,7 +22,7 @@ struct EventHandlers: Sendable {
     ) async throws -> EventsSubscribe.Result {
         guard context.connection.canNotify else {
             throw RPCFailure(
-                .invalidRequest, "events.subscribe needs a connection of lines; over HTTP read GET /events",
+                .invalidRequest, "events.subscribe needs the Unix socket or a WebSocket; over HTTP use GET /events",
                 data: ErrorData(reason: "no_notifications"))
         }
         let filter = EventFilter(

@@ -2,7 +2,8 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may name another's.
+/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may specify another
+/// user's.
 struct GroupHandlers: Sendable {
     let groups: GroupCommands
 
@@ -45,7 +46,7 @@ struct GroupHandlers: Sendable {
         let parts = cursor.split(separator: ":", maxSplits: 1)
         guard parts.count == 2, let uid = UInt32(parts[0], radix: 10) else {
             throw ManagerError.invalidField(
-                path: "cursor", reason: "it belongs to no list of groups", expected: "next_cursor of an answer")
+                path: "cursor", reason: "it is not from a list of groups", expected: "the next_cursor of an answer")
         }
         return GroupKey(owner: Owner(uid: uid), name: String(parts[1]))
     }

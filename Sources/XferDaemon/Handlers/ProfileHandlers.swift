@@ -30,7 +30,8 @@ struct ProfileHandlers: Sendable {
             profile = try params.profile.readProfile()
         } catch {
             throw ManagerError.invalidField(
-                path: "profile.\(error.field)", reason: error.description, expected: "what profile.set describes")
+                path: "profile.\(error.field)", reason: error.description,
+                expected: "a profile as profile.set describes it")
         }
         return ProfileGet.Result(profile: ProfileRecord(try await profiles.set(profile, path: "profile.")))
     }

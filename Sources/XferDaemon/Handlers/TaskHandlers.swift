@@ -102,7 +102,7 @@ struct TaskHandlers: Sendable {
             TaskList.Result(tasks: [], nextCursor: page.nextCursor, unreadable: page.unreadable))
     }
 
-    /// The number of tasks that are read, and whose answer is made, in one turn.
+    /// The number of tasks above which a wait reads the tasks and makes the answer in a turn of its own.
     private static let longWait = 50
 
     private func wait(
@@ -131,7 +131,7 @@ struct TaskHandlers: Sendable {
         }
     }
 
-    /// Rows as far as one answer takes them; of the others the ids.
+    /// As many records as fit into one answer, and the ids of the other tasks.
     private func answer(_ outcome: WaitOutcome, _ columns: TaskColumns) async throws -> [UInt8] {
         var text = PageText()
         for record in try await records(of: outcome.tasks, columns) where !text.append(record) { break }
@@ -240,7 +240,7 @@ struct TaskHandlers: Sendable {
         return .ids(result)
     }
 
-    /// Begins an operation if the caller wants one; else returns nil.
+    /// Begins an operation if the caller requested one; else returns nil.
     private func begin(
         _ verb: OperationVerb, deletesFiles: Bool = false, _ selection: TaskSelection, _ context: CallContext
     ) async throws -> SelectionResult? {

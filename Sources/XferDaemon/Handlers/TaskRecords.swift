@@ -45,13 +45,13 @@ struct TaskRecords: Sendable {
         }
     }
 
-    /// True if the task would run if the database could be written: its row cannot show that.
+    /// True if the task does not run only because the database cannot be written, which its row does not show.
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }
 }
 
 extension String {
-    /// The one field that `TransferTask.warning` reads.
+    /// True for the only field that `TransferTask.warning` reads.
     fileprivate var isContentType: Bool { equalsIgnoringASCIICase("Content-Type") }
 }

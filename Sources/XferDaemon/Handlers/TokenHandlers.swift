@@ -36,7 +36,7 @@ package struct TokenHandlers: Sendable {
         return TokenAdd.Result(token: TokenRecord(token), secret: text)
     }
 
-    /// The user that the token calls for; the caller, if none is named.
+    /// The user for whom the token acts; by default the caller.
     package static func owner(_ user: String?, _ context: CallContext) throws -> Owner {
         guard let user else { return context.caller.owner }
         guard let found = AccountDirectory.system.owner(user), found.rawValue != AccessPolicy.overflowUID else {
@@ -46,8 +46,8 @@ package struct TokenHandlers: Sendable {
         return found
     }
 
-    /// Requires a call over the Unix socket: a stolen token must not be able to make another one, which would outlive
-    /// it.
+    /// Requires a call over the Unix socket: a stolen token must not be able to create another token, which would
+    /// remain valid after its revocation.
     package static func requireSocket(_ context: CallContext) throws {
         guard context.connection.remote == nil else {
             throw ManagerError.permissionDenied(path: nil, reason: "tokens are changed over the Unix socket only")

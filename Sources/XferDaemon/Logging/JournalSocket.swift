@@ -25,7 +25,7 @@ struct JournalSocket: Sendable {
         guard descriptor >= 0 else { return nil }
     }
 
-    /// Sends the record; false if the journal did not take it. Never waits.
+    /// Sends the record; false if the journal did not accept it. Never waits.
     func send(_ record: LogRecord) -> Bool {
         let datagram = Self.datagram(record)
         guard datagram.count <= Self.longestDatagram else { return false }
@@ -37,7 +37,7 @@ struct JournalSocket: Sendable {
         }
     }
 
-    /// The record's fields. `task` becomes `XFER_TASK`: other names could pass for the journal's own.
+    /// The record's fields. `task` becomes `XFER_TASK`: without the prefix, a name could be one of the journal's own.
     static func datagram(_ record: LogRecord) -> [UInt8] {
         var bytes: [UInt8] = []
         append("MESSAGE", record.line(.plain), to: &bytes)

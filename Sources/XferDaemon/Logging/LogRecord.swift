@@ -8,7 +8,7 @@ struct LogRecord {
     let level: Logger.Level
     let label: String
     let message: String
-    /// Sorted by key, so that lines can be compared.
+    /// The fields, sorted by key so that lines can be compared.
     let fields: [(key: String, value: String)]
 
     init(time: Timestamp, level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {
@@ -82,7 +82,7 @@ struct LogRecord {
 }
 
 extension Logger.Level {
-    /// The priority of syslog(3), which the journal reads as `<N>` before a line.
+    /// The priority of syslog(3), which the journal reads as `<N>` at the beginning of a line.
     var syslogPriority: Int {
         switch self {
         case .trace, .debug: 7
@@ -100,15 +100,15 @@ extension String {
     fileprivate var replacingQuotes: String { map { $0 == "\"" ? "\\\"" : String($0) }.joined() }
 }
 
-/// Masks secrets in all log messages, so that the code that logs need not.
+/// Masks secrets in all log messages, so that the code that logs need not do it.
 enum LogRedaction {
     /// The text with the user info and secret parameters of every URL in it masked.
     static func text(_ text: String) -> String {
         Redaction.text(text)
     }
 
-    /// A metadata value as text, masked when its key is that of a secret (`authorization`, `*-token`, `*-key`,
-    /// `password`, `*secret*`, …).
+    /// A metadata value as text, masked if its key suggests a secret (`authorization`, `*-token`, `*-key`, `password`,
+    /// `*secret*`, …).
     static func value(_ value: Logger.MetadataValue, of key: String) -> String {
         if isSecret(key) { return Redaction.mask }
         return switch value {

@@ -10,7 +10,7 @@ public final class ServiceLog: Sendable {
     private let form: LogRecord.Form
     private let journal: JournalSocket?
     private let descriptor: Int32
-    /// Keeps lines whole: a pipe takes more than `PIPE_BUF` bytes in pieces (pipe(7)).
+    /// Keeps lines from being mixed: a pipe splits writes of more than `PIPE_BUF` bytes (pipe(7)).
     private let writing = NIOLock()
 
     /// - Parameter format: the result of `LogFormat.resolved`. `auto` means text.
@@ -32,8 +32,8 @@ public final class ServiceLog: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The least important level that is written. Every logger made here follows a change at once, except those whose
-    /// own `logLevel` was set.
+    /// The lowest level that is written. Every logger made here follows a change at once, except those whose own
+    /// `logLevel` was set.
     public var level: Logger.Level {
         get { state.withLockedValue { $0 } }
         set { state.withLockedValue { $0 = newValue } }
@@ -46,7 +46,7 @@ public final class ServiceLog: Sendable {
             metadataProvider: nil)
     }
 
-    /// A logger that writes here whether or not this is the process's log.
+    /// A logger that writes to this log, even if it is not the process's log.
     public func logger(label: String) -> Logger {
         Logger(label: label) { ServiceLogHandler(label: $0, log: self, metadataProvider: nil) }
     }

@@ -24,8 +24,8 @@ struct MetricsPage: Sendable {
         return registry.render(samples, showsNames: mayShowNames(to: connection))
     }
 
-    /// Groups, hosts and directories belong to users: operators see them, and who has a token for metrics of an
-    /// operator's.
+    /// Groups, hosts and directories belong to users: they are shown to operators and to holders of an operator's token
+    /// for metrics.
     private func mayShowNames(to connection: RPCConnection) -> Bool {
         guard service.isPrivileged(connection.peer) else { return false }
         guard let remote = connection.remote else { return true }
@@ -33,7 +33,7 @@ struct MetricsPage: Sendable {
     }
 }
 
-/// Counts the connections of servers that are made after the page that shows them.
+/// Counts the connections of servers that are created later than the page that shows the counts.
 final class ClientCounts: Sendable {
     private struct Servers {
         weak var unix: RPCServer?

@@ -65,7 +65,7 @@ public final class PrometheusRegistry: MetricsFactory {
         return output
     }
 
-    /// The cell of a series, made when it is new. It is not kept if it is not declared so, or if there are too many.
+    /// The cell of a series, made when it is new. It is not stored if it is not declared, or if there are too many.
     private func cell(_ name: String, _ dimensions: [(String, String)], _ kind: MetricFamily.Kind) -> MetricCell {
         let labels = PrometheusText.labels(dimensions)
         return state.withLockedValue { state in
@@ -108,7 +108,7 @@ public final class PrometheusRegistry: MetricsFactory {
         cell(label, dimensions, .gauge)
     }
 
-    /// Makes a recorder. One that does not aggregate is a gauge: it has the current value.
+    /// Makes a recorder. A recorder that does not aggregate is a gauge: it has the current value.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {

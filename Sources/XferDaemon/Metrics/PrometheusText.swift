@@ -19,7 +19,7 @@ package enum PrometheusText {
         return output + line("\(name)_sum", labels, distribution.sum) + line("\(name)_count", labels, Double(count))
     }
 
-    /// `name="value",…` in the order of the names; of two equal names the first counts.
+    /// `name="value",…` in the order of the names; of two equal names the first one is used.
     package static func labels(_ dimensions: [(String, String)]) -> String {
         var seen: Set<String> = []
         return dimensions.map { (name($0.0), $0.1) }

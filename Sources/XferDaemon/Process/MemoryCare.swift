@@ -4,20 +4,20 @@ import NIOConcurrencyHelpers
 /// Returns unused memory to the system soon after work has ended.
 ///
 /// A batch of ten thousand tasks needs some twenty megabytes for a moment, which malloc(3) would keep permanently; and
-/// most code of the start is never executed again. Without work nothing runs and nothing wakes up.
+/// most code of the start is never executed again. Without work, no timer runs.
 package final class MemoryCare: Sendable {
-    /// Long enough that a client's next call finds everything still in memory.
+    /// The delay before memory is returned: long enough that a client's next call still finds everything in memory.
     private static let patience = Duration.seconds(2)
 
     private let isDue = NIOLockedValueBox(false)
 
     package init() {}
 
-    /// Settings of malloc(3), to be made before there are many threads: one heap, which two processors rarely contend
-    /// for since each thread has a cache of its own, and no lasting room for large blocks.
+    /// Settings of malloc(3), to be applied before there are many threads: one heap, which two processors rarely
+    /// contend for since each thread has a cache of its own, and no space kept for large blocks.
     package static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
 
-    /// Returns memory in a moment, once for all calls until then. Called after work.
+    /// Schedules a return of memory, once for all calls until then. Called after work.
     func scheduleRelease() {
         let isFirst = isDue.withLockedValue { isDue in
             defer { isDue = true }

@@ -26,7 +26,7 @@ public enum StandardOutput {
 
 /// Standard output could not be written.
 public struct StandardOutputError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Error number, errno(3).
+    /// The error number, errno(3).
     public let code: Int32
 
     /// Reports the error on standard error, unless the reader of standard output has closed the pipe.

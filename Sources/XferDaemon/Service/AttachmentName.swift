@@ -19,7 +19,7 @@ enum AttachmentName {
                 }))
     }
 
-    /// The characters that need no encoding beside letters and digits: `attr-char` of RFC 8187 §3.2.1.
+    /// The characters, in addition to letters and digits, that need no encoding: `attr-char` of RFC 8187 §3.2.1.
     private static let marks = Set("!#$&+-.^_`|~".utf8)
 
     private static func extendedValue(_ name: String) -> String {

@@ -2,7 +2,8 @@ package import JSONRPC
 import StrictJSON
 package import XferProtocol
 
-/// `GET /events`: server-sent events (HTML Living Standard §9.2); `Last-Event-ID`, or `since` in the query, resumes.
+/// `GET /events`: server-sent events (HTML Living Standard §9.2). `Last-Event-ID`, or `since` in the query, continues
+/// an earlier stream.
 package struct EventStreamRoute: Sendable {
     /// Makes the stream that was requested; nil if the user has too many.
     package typealias Open = @Sendable (EventsSubscribe.Params, RPCConnection) async throws -> (any EventSource)?
@@ -43,7 +44,8 @@ package struct EventQueryError: Error, Hashable, CustomStringConvertible {
 extension EventsSubscribe.Params {
     /// Reads the query: `since`, and `types` and `task_ids` with commas between their values; each at most once.
     ///
-    /// - Parameter lastEventID: a browser's, which comes again after a lost connection; it counts instead of `since`.
+    /// - Parameter lastEventID: the header field that a browser sends after a lost connection; it has priority over
+    ///   `since`.
     package init(query: String?, lastEventID: String?) throws(EventQueryError) {
         var object = JSONObject()
         for pair in query?.split(separator: "&") ?? [] {
@@ -85,7 +87,8 @@ extension EventsSubscribe.Params {
 }
 
 extension String {
-    /// The text without its percent encoding (RFC 3986 §2.1); nil if it is none, or not UTF-8.
+    /// The text without its percent encoding (RFC 3986 §2.1); nil if the encoding is invalid, or the result is not
+    /// UTF-8.
     fileprivate func removingPercentEncoding() -> String? {
         var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(utf8)[...])
         while let byte = rest.popFirst() {
@@ -143,6 +146,6 @@ private struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension EventMessage {
-    /// `task.completed` and the like.
+    /// The event's type, such as `task.completed`.
     fileprivate var typeName: String { type.value?.wireName ?? "event" }
 }

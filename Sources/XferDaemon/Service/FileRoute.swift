@@ -5,7 +5,7 @@ import XferProtocol
 
 /// `GET /files/ID`: a task's bytes like those of `task.read`, with `Range`.
 ///
-/// They are sent as bytes to be saved, whatever they are: a downloaded page must not run as one of the daemon's.
+/// All types are sent as bytes to be saved: a downloaded page must not run as a page of the daemon.
 struct FileRoute: Sendable {
     let bytes: ByteReader
     let service: DaemonService
@@ -16,7 +16,7 @@ struct FileRoute: Sendable {
 
     private func respond(_ request: HTTPRequest, _ connection: RPCConnection) async -> HTTPAnswer {
         guard let id = Int64(request.path.dropFirst(Self.prefix.count), radix: 10), id > 0 else {
-            return .text("expected \(Self.prefix)ID, ID being that of a task\n", status: 404)
+            return .text("expected \(Self.prefix)ID with the ID of a task\n", status: 404)
         }
         do {
             let principal = try service.caller(connection).principal
@@ -68,7 +68,7 @@ struct FileRoute: Sendable {
 
 /// The bytes that a `Range` field requests (RFC 9110 §14.2). A value.
 enum ByteRangeRequest: Hashable, Sendable {
-    /// Everything: the field has another unit, several ranges or no valid form, and is ignored.
+    /// All bytes: the field has another unit, several ranges or no valid form, and is ignored.
     case all
     case stretch(Range<Int64>)
     /// No byte of the range exists.
@@ -130,10 +130,10 @@ private struct ByteSource: Sendable {
     }
 
     private struct FileChanged: Error, CustomStringConvertible {
-        var description: String { "the bytes are of another version now" }
+        var description: String { "the bytes have been replaced by another version" }
     }
 
-    /// The beginning of the next page; one task at a time reads pages.
+    /// The beginning of the next page; one Swift task at a time reads pages.
     private actor NextPage {
         private(set) var offset: Int64
 

@@ -3,7 +3,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// The resources of the socket for `GET` beside `POST /rpc`.
+/// The resources of the socket for `GET`, in addition to `POST /rpc`.
 struct HTTPRoutes: Sendable {
     let hub: EventHub
     let queries: TaskQueries

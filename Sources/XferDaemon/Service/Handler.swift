@@ -19,7 +19,7 @@ package struct Handler: Sendable {
         self.init(method, encoding: { params, context, encode in encode(try await body(params, context)) })
     }
 
-    /// A handler whose `body` encodes its result itself: within a turn, say.
+    /// A handler whose `body` encodes its result itself, for example within a turn.
     package init<Method: RPCMethod>(
         _ method: Method.Type,
         encoding body:

@@ -21,18 +21,18 @@ enum ResponseObjects {
         }
     }
 
-    /// Describes a syntax error without the key at fault, which may be a secret: its position is sufficient.
+    /// Describes a syntax error without the key at fault, which may be a secret; the position is sufficient.
     private static func problem(_ error: JSONSyntaxError) -> String {
         let what =
             switch error.reason {
             case .invalidUTF8: "not UTF-8"
             case .unexpectedEnd: "it ends too early"
             case .unexpectedByte: "an unexpected character"
-            case .invalidNumber: "a number that is none"
-            case .invalidString: "a string that is none"
-            case .trailingBytes: "something after the value"
+            case .invalidNumber: "an invalid number"
+            case .invalidString: "an invalid string"
+            case .trailingBytes: "unexpected text after the value"
             case .tooDeep(let limit): "nested deeper than \(limit)"
-            case .duplicateKey: "a key that stands twice in one object"
+            case .duplicateKey: "a key that occurs twice in one object"
             }
         return "\(what) at byte \(error.offset)"
     }

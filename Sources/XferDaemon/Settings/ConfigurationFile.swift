@@ -12,9 +12,9 @@ extension LoadedSettings {
 
 /// Reads the configuration file of an instance.
 public enum ConfigurationFile {
-    /// The file's text, nil when it does not exist and need not.
+    /// The file's text; nil if the file does not exist and is not required.
     ///
-    /// - Throws: when it has to exist and does not, cannot be read, is too long or not UTF-8.
+    /// - Throws: if a required file does not exist, or if the file cannot be read, is too long or is not UTF-8.
     public static func read(_ instance: InstancePaths) throws(SettingsRejection) -> ConfigurationText? {
         let path = instance.configurationFile
         func refusal(_ message: String) -> SettingsRejection {

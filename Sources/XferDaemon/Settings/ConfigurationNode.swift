@@ -1,6 +1,6 @@
 internal import Yams
 
-/// A node of the configuration with its place: the settings are read from such nodes, whatever their origin.
+/// A node of the configuration with its position. All settings are read from such nodes, regardless of their origin.
 ///
 /// It is a tree separate from Yams's, since Yams resolves aliases by sharing, and the number of nodes has to be bounded
 /// before anything walks them.
@@ -38,12 +38,12 @@ struct ConfigurationNode: Hashable, Sendable {
         }
     }
 
-    /// Written as nothing, `~` or `null` (YAML 1.2, Core Schema).
+    /// True if the value is empty, `~` or `null` (YAML 1.2, Core Schema).
     var isNull: Bool {
         if case .scalar(let text, isPlain: true) = content { ["", "~", "null"].contains(text) } else { false }
     }
 
-    /// A mapping's members; nothing at all is an empty mapping; nil for everything else.
+    /// A mapping's members; an empty value is an empty mapping; nil for everything else.
     var members: [Member]? {
         if case .mapping(let members) = content { members } else { isNull ? [] : nil }
     }

@@ -5,21 +5,21 @@ public import XferSystem
 /// Reports when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
 /// It watches directories, not the files: editors rename a new file over the old one, and a file may not exist yet. If
-/// a directory is missing, it watches the nearest existing one above it for the next one on the way; then the watch has
-/// to be made again. The target of a symbolic link is not watched; SIGHUP always works.
+/// a directory is missing, it watches its nearest existing parent for the creation of the next directory; then the
+/// watch has to be created again. The target of a symbolic link is not watched; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
     /// True if a directory was missing.
     public let isIncomplete: Bool
 
-    /// - Parameter onChange: called on the watch's own queue, once for several changes at a time.
+    /// - Parameter onChange: called on the watch's own queue, once for several changes at the same time.
     /// - Throws: when the directory cannot be watched.
     public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         try self.init(paths: [path], onChange: onChange)
     }
 
     /// Watches several files with one descriptor. Directories that cannot be watched are left out.
-    /// - Throws: when none of them can.
+    /// - Throws: if none of them can be watched.
     public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw SystemCallError("inotify_init1") }

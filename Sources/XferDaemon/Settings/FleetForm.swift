@@ -103,7 +103,7 @@ extension SettingForm where Value == [String: String] {
 }
 
 extension SettingForm where Value == [String] {
-    /// Labels of a node; one alone is a list of one.
+    /// Labels of a node; a single label is allowed instead of a list.
     static let labels = SettingForm(expected: "a list of labels", isScalar: false) { node, _ throws(SettingMismatch) in
         if node.isNull { return [] }
         let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }

@@ -5,9 +5,9 @@ public import XferProtocol
 extension Settings.Grant: WireInput {
     public init() { self.init(roots: []) }
 
-    public static let summary = "Rights of a user who is no operator."
+    public static let summary = "Rights of a user who is not an operator."
     public static let wireFields: WireFields<Self> = [
-        .required("roots", \.roots, "The directories beneath which its tasks may write and read, absolute."),
+        .required("roots", \.roots, "Absolute paths of the directories beneath which its tasks may write and read."),
         .defaulted("max_tasks", \.maxTasks, "Unfinished tasks it may have.", .range(1...10_000_000)),
         .defaulted("max_priority", \.maxPriority, "The highest priority its tasks may have."),
     ]

@@ -2,8 +2,8 @@ import XferSystem
 
 /// The paths of an instance, from flags and the environment alone.
 ///
-/// Flags win over `XFERD_*`, these over systemd's variables (systemd.exec(5), `STATE_DIRECTORY` and others), those over
-/// the XDG Base Directory Specification and its defaults.
+/// In order of precedence: flags, `XFERD_*`, systemd's variables (systemd.exec(5), `STATE_DIRECTORY` and others), the
+/// XDG Base Directory Specification and its defaults.
 public struct InstancePaths: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable { case user, system }
 
@@ -13,7 +13,7 @@ public struct InstancePaths: Hashable, Sendable {
     public let home: String
     /// The directory of the database, the cache and the lock.
     public let stateDirectory: String
-    /// The socket that is made when none is inherited.
+    /// The socket that is created if none is inherited.
     public let socket: String
     public let configurationFile: String
     /// True if the caller specified the configuration file, which then has to exist.
@@ -25,8 +25,8 @@ public struct InstancePaths: Hashable, Sendable {
     /// The service manager's directory for credentials.
     public let credentialsDirectory: String?
 
-    /// Paths from the command line; nil where it has none. Relative paths are below `currentDirectory`, the
-    /// process's unless it is given.
+    /// Paths from the command line; nil where it has none. Relative paths are below `currentDirectory`, which is the
+    /// process's by default.
     public struct Flags: Hashable, Sendable {
         public var configurationFile: String?
         public var stateDirectory: String?
@@ -98,7 +98,7 @@ public struct InstancePaths: Hashable, Sendable {
     /// The variables of the environment that place an instance; all others beginning with `XFERD_` are settings.
     public static let environmentNames = ["XFERD_CONFIG", "XFERD_STATE_DIR", "XFERD_SOCKET"]
 
-    /// Directories that are never source or destination of a task, whatever the roots allow.
+    /// Directories that are never source or destination of a task, even if the roots allow them.
     ///
     /// If downloads are below the state directory, only its `cache` and `spool` are forbidden. The directory of a
     /// configuration file that was given is forbidden only if its name is `xferd`: others, such as /etc, contain other

@@ -19,15 +19,15 @@ extension Settings {
             .required("address", \.address, "A numeric address and a port.", .length(1...64)),
             .optional("tls", \.tls, "Files of the certificate; without them the listener uses plain HTTP."),
             .defaulted(
-                "hosts", \.hosts, "Names by which clients reach it, beside its addresses and localhost.",
+                "hosts", \.hosts, "Host names that clients use for it, in addition to its addresses and localhost.",
                 .count(0...64)),
             .defaulted(
                 "origins", \.origins, "Origins of web pages that may call, for example https://ui.example.org.",
                 .count(0...64)),
-            .defaulted("insecure", \.insecure, "Allow plain HTTP on another address than loopback."),
+            .defaulted("insecure", \.insecure, "Allow plain HTTP on an address other than loopback."),
         ]
 
-        /// The listener; nil if the address is none, which `SettingForm.listeners` refuses.
+        /// The listener; nil if the address is invalid, which `SettingForm.listeners` refuses.
         var configuration: ListenerConfiguration? {
             ListenAddress(address).map { address in
                 ListenerConfiguration(
@@ -53,7 +53,7 @@ extension Settings {
             .required("key", \.key, "PEM file with its private key."),
             .optional(
                 "client_ca", \.clientAuthorities,
-                "PEM file with the authorities of client certificates; with it, clients must show one."),
+                "PEM file with the authorities of client certificates; with it, clients must present one."),
         ]
 
         var files: ListenerConfiguration.TLS {
@@ -62,7 +62,7 @@ extension Settings {
     }
 }
 
-/// `listen`: a list of listeners; one alone is a list of one.
+/// The form of `listen`: a list of listeners, or a single listener.
 extension SettingForm where Value == [Settings.Listener] {
     private static let expectation = "a list of listeners, each a mapping with address, tls, hosts, origins, insecure"
     private static let record = RecordForm<Settings.Listener>(readers: [
@@ -129,7 +129,7 @@ extension SettingForm where Value == [Settings.Listener] {
 
 /// The texts of a listener's lists.
 enum ListenText {
-    /// A description of the expected text in place of one that is no host name; nil if it is one.
+    /// A description of the expected text if this one is not a host name; nil if it is.
     static func hostFault(_ text: String) -> String? {
         let isName = text.utf8.allSatisfy {
             (48...57).contains($0) || (97...122).contains($0 | 0x20) || $0 == UInt8(ascii: "-")
@@ -139,10 +139,10 @@ enum ListenText {
             ? nil : "a host's name without a port, for example xfer.example.org"
     }
 
-    /// Web pages, and extensions of browsers: these send their own scheme.
+    /// The schemes of web pages and of browser extensions, which have schemes of their own.
     private static let originSchemes: Set<String> = ["http", "https", "chrome-extension", "moz-extension"]
 
-    /// A description of the expected text in place of one that is no origin in browsers' form; nil if it is one.
+    /// A description of the expected text if this one is not an origin in browsers' form; nil if it is.
     static func originFault(_ text: String) -> String? {
         let expected = "an origin without a path, for example https://ui.example.org or http://localhost:8080"
         guard let separator = text.firstRange(of: "://"),

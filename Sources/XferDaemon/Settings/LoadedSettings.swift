@@ -8,10 +8,10 @@ public struct LoadedSettings: Hashable, Sendable {
     public internal(set) var settings: Settings
     /// The origins by `SettingKey.path`; a key that is not in it has its default.
     public internal(set) var origins: [String: SettingOrigin]
-    /// Messages for the log that refuse nothing, such as an environment variable that no setting uses.
+    /// Warnings for the log, such as an environment variable that no setting uses.
     public let warnings: [String]
     private let isUserInstance: Bool
-    /// The path of the file that was read, or that there is none.
+    /// The path of the file that was read, or a text that there is none.
     let fileDescription: String
 
     /// - Parameters:
@@ -123,7 +123,7 @@ private struct SettingsReader {
             } else if !InstancePaths.environmentNames.contains(variable) {
                 let near = Suggestion.nearest(to: variable.lowercased(), among: byVariable.keys.map { $0.lowercased() })
                 let hint = near.map { ", did you mean \($0.uppercased())?" } ?? ""
-                warnings.append("the environment variable \(variable) means nothing\(hint)")
+                warnings.append("the environment variable \(variable) is unknown\(hint)")
             }
         }
     }
@@ -245,8 +245,7 @@ enum Suggestion {
         "unknown key" + (nearest(to: name, among: known).map { ", did you mean \($0)?" } ?? "")
     }
 
-    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is
-    /// allowed.
+    /// The known name with the fewest edits, if they are at most a third of its length and at least one is allowed.
     static func nearest(to name: String, among known: [String]) -> String? {
         let sought = Array(name.lowercased().unicodeScalars)
         let ranked = known.map { (name: $0, distance: EditDistance.between(sought, Array($0.unicodeScalars))) }

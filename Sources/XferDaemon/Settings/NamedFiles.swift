@@ -6,8 +6,8 @@ import XferModel
 /// Checks that the files, programs and directories in the configuration exist.
 ///
 /// The configuration is refused if the missing file would fail every task that needs it until the configuration is
-/// changed: authorities and hooks' programs. A missing file that may come later causes a warning; until then its tasks
-/// fail with a reason of its own, or wait. That applies to roots on disks that are not mounted yet, secrets, client
+/// changed: authorities and hooks' programs. A missing file that may appear later causes a warning; until then its
+/// tasks fail with a specific reason, or wait. That applies to roots on disks that are not mounted yet, secrets, client
 /// certificates of profiles, and users in the filters of webhooks.
 struct NamedFiles {
     private let loaded: LoadedSettings
@@ -77,8 +77,8 @@ struct NamedFiles {
             problems.append(
                 SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
             return
-        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks that go there wait until it exists"
-        case .silent: fault = "does not answer; tasks that go there wait until it does"
+        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks with this directory wait until it exists"
+        case .silent: fault = "does not answer; tasks with this directory wait until it does"
         }
         warnings.append(
             SettingsProblem(origin: origin(key, steps), key: name, message: "the directory \(root) \(fault)"))

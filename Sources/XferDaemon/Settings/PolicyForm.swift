@@ -5,7 +5,7 @@ import XferProtocol
 
 /// `trust.policies`: a list of mappings with the fields of `policy.set`.
 ///
-/// A pin may be the path of a file, too, and one pin or host may be written without a list.
+/// A pin may also be the path of a file, and a single pin or host may be written without a list.
 extension SettingForm where Value == [Settings.Policy] {
     private static let expectation = "a list of policies, each a mapping with name, mode, pins, hosts, …"
 
@@ -31,10 +31,10 @@ extension SettingForm where Value == [Settings.Policy] {
         for item in items {
             let policy = try policy(item, context)
             guard !policies.contains(where: { $0.policy.name == policy.policy.name }) else {
-                throw SettingMismatch("there are two policies named \"\(policy.policy.name)\"", at: item)
+                throw SettingMismatch("two policies have the name \"\(policy.policy.name)\"", at: item)
             }
             for pattern in policy.policy.hosts where !patterns.insert(pattern).inserted {
-                throw SettingMismatch("host pattern \(pattern) is named twice", at: item)
+                throw SettingMismatch("host pattern \(pattern) occurs twice", at: item)
             }
             policies.append(policy)
         }
@@ -69,7 +69,7 @@ extension SettingForm where Value == [Settings.Policy] {
         return Settings.Policy(policy: policy, pins: input.pins, pinFiles: files)
     }
 
-    /// Reads a list of texts; one alone is a list of one. A pin is never repeated in an error: it may be a key.
+    /// Reads a list of texts, or a single text. A pin is never repeated in an error: it may be a key.
     private static func list(_ node: ConfigurationNode, of item: String) throws(SettingMismatch) -> JSONValue {
         let items: [ConfigurationNode]
         switch node.content {
@@ -84,7 +84,7 @@ extension SettingForm where Value == [Settings.Policy] {
             })
     }
 
-    /// The file to read a pin from, if an absolute path is written.
+    /// The file of a pin, if the text is an absolute path.
     private static func file(of pin: String, _ context: SettingContext) throws(PolicyTextError) -> String? {
         guard pin.hasPrefix("/") || pin.hasPrefix("~/") else { return nil }
         do throws(SettingMismatch) {

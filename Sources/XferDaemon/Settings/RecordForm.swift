@@ -5,7 +5,7 @@ import XferProtocol
 /// Reads mappings of the configuration as records of the wire, so that file and RPC have the same fields and limits.
 ///
 /// The record's schema decides which keys are known, which scalars are text although YAML would read a number, and
-/// which texts are absolute paths. Every fault has the place of the part it concerns.
+/// which texts are absolute paths. Every fault has the position of its part.
 struct RecordForm<Record: WireRecord>: Sendable {
     typealias Reader = @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> JSONValue
 
@@ -59,7 +59,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
     }
 
     /// Reads one mapping.
-    /// - Parameter name: the node of the mapping's key; faults of no single part are placed there.
+    /// - Parameter name: the node of the mapping's key; faults that do not belong to a single part have its position.
     func read(
         _ node: ConfigurationNode, at name: ConfigurationNode? = nil, _ context: SettingContext
     ) throws(SettingMismatch) -> Record {
@@ -127,7 +127,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
 
     // MARK: JSON
 
-    /// The node as JSON of a schema; the record refuses values that the schema does not admit.
+    /// The node as JSON for a schema; the record refuses values that the schema does not admit.
     private func json(
         _ node: ConfigurationNode, _ schema: JSONValue, path: String, _ context: SettingContext
     ) throws(SettingMismatch) -> JSONValue {
@@ -205,21 +205,21 @@ struct RecordForm<Record: WireRecord>: Sendable {
 
     // MARK: Writing
 
-    /// The record as the file has it.
+    /// The record in the form of the file.
     func write(_ record: Record) -> String {
         guard case .object(var object) = record.wire else { return "{}" }
         if let key { object[key] = nil }
         return YAMLText.flow(.object(object))
     }
 
-    /// A mapping of names to records as the file has it.
+    /// A mapping of names to records in the form of the file.
     func writeAll(_ records: [(name: String, record: Record)]) -> String {
         "{" + records.map { "\(YAMLText.quoted($0.name)): \(write($0.record))" }.joined(separator: ", ") + "}"
     }
 }
 
 extension ConfigurationNode {
-    /// The node a field's path leads to: `credential.secret`, `languages[1]`; the deepest that is there.
+    /// The node a field's path leads to: `credential.secret`, `languages[1]`; the deepest existing node.
     fileprivate func node(at path: String) -> ConfigurationNode {
         var node = self
         for step in path.split(whereSeparator: { ".[".contains($0) }) {

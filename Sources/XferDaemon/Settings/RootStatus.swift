@@ -1,7 +1,7 @@
 import Glibc
 import XferThreads
 
-/// The state of a root's path. It may be on a file system that does not answer, for which no start waits.
+/// The state of a root's path. It may be on a file system that does not answer, and a start does not wait for it.
 enum RootStatus: Hashable, Sendable {
     case directory
     case other

@@ -4,7 +4,7 @@ import XferModel
 // Lists whose items are texts. One item alone is a list of one.
 
 extension SettingForm where Value == [HostPattern] {
-    /// A list of host patterns; one alone is a list of one.
+    /// A list of host patterns, or a single one.
     static let hosts = list(expected: "a list of hosts, for example example.org or .example.org") {
         text, node throws(SettingMismatch) in
         do throws(PolicyTextError) {
@@ -18,7 +18,7 @@ extension SettingForm where Value == [HostPattern] {
 }
 
 extension SettingForm where Value == [AddressBlock] {
-    /// A list of addresses and CIDR blocks; one alone is a list of one.
+    /// A list of addresses and CIDR blocks, or a single one.
     static let addressBlocks = list(expected: "a list of addresses or blocks, for example 10.0.0.0/8 or fe80::/10") {
         text, node throws(SettingMismatch) in
         guard let block = AddressBlock(text) else {
@@ -32,7 +32,7 @@ extension SettingForm where Value == [AddressBlock] {
 }
 
 extension SettingForm where Value == [TranslationPrefix] {
-    /// A list of NAT64 prefixes; one alone is a list of one.
+    /// A list of NAT64 prefixes, or a single one.
     static let translationPrefixes = list(expected: "a list of NAT64 prefixes, for example 2001:db8:64::/96") {
         text, node throws(SettingMismatch) in
         guard let prefix = TranslationPrefix(text) else {
@@ -46,7 +46,7 @@ extension SettingForm where Value == [TranslationPrefix] {
 }
 
 extension SettingForm where Value == [NamePattern] {
-    /// A list of names with wildcards; one alone is a list of one.
+    /// A list of names with wildcards, or a single one.
     static let namePatterns = list(expected: "a list of names, for example x-acme-* or pin") {
         text, node throws(SettingMismatch) in
         guard let pattern = NamePattern(text) else {
@@ -61,7 +61,7 @@ extension SettingForm where Value == [NamePattern] {
 }
 
 extension SettingForm where Value == [InterfacePattern] {
-    /// A list of interfaces' names; one alone is a list of one.
+    /// A list of interfaces' names, or a single one.
     static let interfaces = list(expected: "a list of interfaces, for example wwan0 or usb*") {
         text, node throws(SettingMismatch) in
         guard let pattern = InterfacePattern(text) else {
@@ -76,7 +76,7 @@ extension SettingForm where Value == [InterfacePattern] {
 }
 
 extension SettingForm where Value == BandwidthSchedule {
-    /// A list of times of day with their limits; a single one is a list of one.
+    /// A list of times of day with their limits; or a single entry.
     static let timetable = SettingForm(expected: "a list of \(BandwidthSchedule.expected)", isScalar: false) {
         node, _ throws(SettingMismatch) in
         if node.isNull { return BandwidthSchedule() }

@@ -49,7 +49,7 @@ struct SettingMismatch: Error, Hashable, CustomStringConvertible {
         names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
     }
 
-    /// The same fault, seen from the value that has the part at `step`.
+    /// The same fault, relative to the value that contains the part at `step`.
     func within(_ step: String) -> SettingMismatch {
         var outer = self
         let separator = path.isEmpty || step.isEmpty || path.hasPrefix("[") ? "" : "."
@@ -78,7 +78,7 @@ extension SettingForm where Value == Int {
 }
 
 extension SettingForm where Value == Int? {
-    /// An integer, or `auto` where xferd itself finds the number.
+    /// An integer, or `auto`, with which xferd determines the number.
     static func automatic(or range: ClosedRange<Int64>) -> SettingForm {
         let expected = "auto or an integer from \(range.lowerBound) to \(range.upperBound)"
         return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
@@ -176,7 +176,7 @@ extension SettingForm where Value == String {
             throw SettingMismatch(expected: "an absolute path or one beginning with ~/", found: node)
         }
         guard !expanded.split(separator: "/").contains("..") else {
-            throw SettingMismatch("a path with \"..\" in it is not taken, found \(node.summary)", at: node)
+            throw SettingMismatch("expected a path without \"..\", found \(node.summary)", at: node)
         }
         return InstancePaths.normalized(expanded)
     } write: {
@@ -185,7 +185,7 @@ extension SettingForm where Value == String {
 }
 
 extension SettingForm where Value == [String] {
-    /// A list of at least one path; one path alone is a list of one, and the environment may join several with `:`.
+    /// A list of at least one path; a single path is allowed, and the environment may join several with `:`.
     static let paths = SettingForm(expected: "a list of absolute paths", isScalar: false) {
         node, context throws(SettingMismatch) in
         let nodes: [ConfigurationNode]

@@ -14,7 +14,7 @@ public struct SettingKey: Sendable {
     public let expected: String
     /// The members of the mappings that its value is made of.
     public let fields: [(name: String, documentation: String)]
-    /// True if a reload applies a change; otherwise it takes a restart.
+    /// True if a reload applies a change; otherwise a restart is needed.
     public let appliesOnReload: Bool
     let isScalar: Bool
     let assign: @Sendable (ConfigurationNode, SettingContext, inout Settings) throws(SettingMismatch) -> Void
@@ -40,7 +40,7 @@ public struct SettingKey: Sendable {
         copy = { $1[keyPath: property] = $0[keyPath: property] }
     }
 
-    /// The part before the dot; of a section that is one value, all of it.
+    /// The part before the dot; for a section that is a single value, the whole path.
     public var section: String { String(path.prefix { $0 != "." }) }
     /// The part after the dot; empty for a section that is one value.
     public var name: String { String(path.drop { $0 != "." }.dropFirst()) }
@@ -59,16 +59,16 @@ extension SettingKey {
     private static let queue: [SettingKey] = [
         SettingKey(
             "queue.max_active", \.queue.maxActive, .automatic(or: GroupLimits.activeRange), reload: true,
-            "Transfers that run at a time; auto is 100 small and 6 large ones"),
+            "Transfers that run at the same time; auto is 100 small and 6 large ones"),
         SettingKey(
             "queue.max_active_per_host", \.queue.maxActivePerHost, .automatic(or: GroupLimits.activeRange),
-            reload: true, "Transfers from one host that run at a time; auto measures each host"),
+            reload: true, "Transfers from one host that run at the same time; auto measures each host"),
         SettingKey(
             "queue.order", \.queue.order, .word(), reload: true,
             "Order of a host's tasks within a priority: oldest first (fifo) or newest first (lifo)"),
         SettingKey(
             "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
-            "Time since its last progress for which a failing transfer is retried"),
+            "How long a failing transfer is retried after its last progress"),
         SettingKey(
             "queue.polite", \.queue.isPolite, .flag, reload: true,
             "Open at most 6 connections to a host over HTTP/1.1 where max_active_per_host is auto; else up to 16"),
@@ -166,7 +166,7 @@ extension SettingKey {
             "Addresses to which xferd never connects"),
         SettingKey(
             "network.nat64_prefixes", \.network.admission.translationPrefixes, .translationPrefixes, reload: true,
-            "Prefixes by which the network translates IPv6 to IPv4, beside 64:ff9b::/96 and 64:ff9b:1::/48, for deny_addresses"
+            "Prefixes by which the network translates IPv6 to IPv4, in addition to 64:ff9b::/96 and 64:ff9b:1::/48, for deny_addresses"
         ),
         SettingKey(
             "network.allow_hosts", \.network.admission.allowedHosts, .hosts, reload: true,
@@ -242,7 +242,7 @@ extension SettingKey {
             "Clients connected at a time"),
         SettingKey(
             "rpc.max_clients_per_user", \.rpc.maxClientsPerUser, .integer(1...65_536), reload: false,
-            "Largest share of one user who is no operator, in connections"),
+            "Connections of one user who is not an operator"),
         SettingKey(
             "rpc.reserved_clients", \.rpc.reservedClients, .integer(0...65_536), reload: false,
             "Connections kept free for operators; at most half of rpc.max_clients"),
@@ -251,11 +251,11 @@ extension SettingKey {
             "Longest time from the first byte of a request to its last"),
         SettingKey(
             "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
-            "Bytes of events kept in memory for one client that does not read; it gets further events from the database"
+            "Bytes of events kept in memory for a client that reads slowly; further events come from the database"
         ),
         SettingKey(
             "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
-            "Bytes of events, and of answers, that wait for all clients of a user"),
+            "Bytes of events, and of answers, that may be queued for all clients of a user"),
         SettingKey(
             "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
             "Requests of one client that run at the same time"),
@@ -270,7 +270,7 @@ extension SettingKey {
             "Clients connected over the network at a time"),
         SettingKey(
             "gateway.aria2", \.gateway.aria2, .word(), reload: false,
-            "Downloads of their user that aria2's front-ends see: those that they added, or all"),
+            "Downloads of their user that front-ends for aria2 see: only those that they added, or all"),
     ]
 
     private static let access: [SettingKey] = [
@@ -282,7 +282,7 @@ extension SettingKey {
             "Groups whose members may connect"),
         SettingKey(
             "access.max_stored", \.access.maxStored, .size(1 << 20...(1 << 50)), reload: true,
-            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is no operator"
+            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is not an operator"
         ),
     ]
 
@@ -295,7 +295,7 @@ extension SettingKey {
     private static let log: [SettingKey] = [
         SettingKey(
             "log.level", \.log.level, .word(Logger.Level.allCases.map { ($0.rawValue, $0) }), reload: true,
-            "The least important messages that are logged"),
+            "Lowest level of the messages that are logged"),
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
             "Format of log messages; auto is journal under systemd and text elsewhere"),
@@ -307,7 +307,7 @@ extension SettingKey {
             "Start a daemon of the user in the background when xferctl add finds none running")
     ]
 
-    /// Used by `xfer-fleet` alone.
+    /// The keys that only `xfer-fleet` uses.
     private static let fleet: [SettingKey] = [
         SettingKey(
             "fleet.database", \.fleet.database, .databaseAddress, reload: false,

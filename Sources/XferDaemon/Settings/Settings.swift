@@ -26,7 +26,7 @@ public struct Settings: Hashable, Sendable {
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
     public var rpc = RPC()
-    /// The addresses on the network on which it listens, beside the Unix socket.
+    /// The addresses on the network on which it listens, in addition to the Unix socket.
     public var listen: [Listener] = []
     public var gateway = GatewayLimits()
     public var access = Access()
@@ -44,7 +44,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Queue: Hashable, Sendable {
-        /// The highest number of transfers that run at a time; nil leaves the number to xferd.
+        /// The highest number of transfers at the same time; nil leaves the number to xferd.
         public var maxActive: Int?
         /// The highest number of those from one host; nil leaves the number to xferd.
         public var maxActivePerHost: Int?
@@ -59,7 +59,7 @@ public struct Settings: Hashable, Sendable {
     public struct Bandwidth: Hashable, Sendable {
         /// Bytes per second over all transfers; 0 is unlimited.
         public var limits = BandwidthLimits()
-        /// Beats `limits` while it has entries.
+        /// The timetable, which overrides `limits` if it has entries.
         public var timetable = BandwidthSchedule()
     }
 
@@ -78,7 +78,7 @@ public struct Settings: Hashable, Sendable {
         public var checkpointInterval = Duration.seconds(2)
         /// The number of segments of a download that are fetched at the same time, unless the task sets its own.
         public var segments = SegmentCount.one
-        /// Bytes per second that each connection has to receive unless the task sets its own; 0 is none.
+        /// Bytes per second that each connection has to receive unless the task sets its own; 0 turns this off.
         public var minReceiveRate: Int64 = 0
         /// The time over which that is measured.
         public var minReceiveTime = Duration.seconds(30)
@@ -104,7 +104,7 @@ public struct Settings: Hashable, Sendable {
     public struct Sharing: Hashable, Sendable {
         /// The time for which a permanently failed URL is refused without a request; zero turns this off.
         public var negativeTTL = Duration.seconds(3600)
-        /// True if results of one owner's task count for another owner's.
+        /// True if results of one owner's task are used for another owner's.
         public var betweenOwners = false
     }
 
@@ -137,7 +137,7 @@ public struct Settings: Hashable, Sendable {
     public struct Webhook: Hashable, Sendable {
         /// The definition; its filter has no owners yet.
         public var definition: WebhookDefinition
-        /// Names or decimal uids; nil is no condition.
+        /// Names or decimal uids; nil accepts all.
         public var owners: [String]?
     }
 
@@ -157,7 +157,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Redaction: Hashable, Sendable {
-        /// Names of header fields and URL parameters whose values are secrets, beside those that always are.
+        /// Names of header fields and URL parameters whose values are secrets, in addition to those that always are.
         public var names: [NamePattern] = []
     }
 
@@ -173,7 +173,7 @@ public struct Settings: Hashable, Sendable {
         public var maxClients = 256
         /// The highest number of connections of one user who is not an operator.
         public var maxClientsPerUser = 64
-        /// The number of connections that only operators get, half of all at most.
+        /// The number of connections that only operators get, at most half of all.
         public var reservedClients = 16
         /// The longest time that a request may take from its first byte to its last.
         public var requestTimeout = Duration.seconds(30)
@@ -181,8 +181,8 @@ public struct Settings: Hashable, Sendable {
         /// streams end in an overflow.
         public var maxWaiting: Int64 = 8_388_608
         public var maxWaitingPerUser: Int64 = 33_554_432
-        /// The highest number of requests of one client that are carried out at once; beyond that its socket is not
-        /// read.
+        /// The highest number of requests of one client that are carried out at the same time; while they run, its
+        /// socket is not read.
         public var maxInFlight = 64
     }
 
@@ -201,11 +201,11 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Access: Hashable, Sendable {
-        /// Users beside the operators, by name or decimal uid.
+        /// Users in addition to the operators, by name or decimal uid.
         public var users: [String: Grant] = [:]
         /// Groups whose members may call, by name or decimal gid.
         public var groups: [String: Grant] = [:]
-        /// The number of bytes that may be stored for the tasks of one user who is no operator.
+        /// The number of bytes that may be stored for the tasks of one user who is not an operator.
         public var maxStored: Int64 = 256 << 20
 
         /// True if anyone but operators may call.

@@ -16,13 +16,13 @@ extension SettingForm where Value == [Settings.Webhook] {
             "secret": { node, context throws(SettingMismatch) in
                 guard case .mapping = node.content else {
                     throw SettingMismatch(
-                        "expected where the secret is read, a mapping with file, systemd or env", at: node)
+                        "expected the secret's place: a mapping with file, systemd or env", at: node)
                 }
                 return try place.read(node, context).wire
             }
         ])
 
-    /// A type, a slash, a subtype and perhaps parameters, without anything that could end the field.
+    /// A type, a slash, a subtype and optional parameters, without characters that could end the field.
     private static func isMediaType(_ text: String) -> Bool {
         let parts = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
@@ -55,12 +55,12 @@ extension SettingForm where Value == [Settings.Webhook] {
             definition.batch = input.batch ?? 1
             if definition.isBatched, input.template != nil {
                 throw record.mismatch(
-                    "batch", "expected no template beside it: the body is an array of events", member.value,
+                    "batch", "not possible with a template: the body is an array of events", member.value,
                     at: member.key)
             }
             if let type = input.contentType, !isMediaType(type) || input.template == nil {
                 throw record.mismatch(
-                    "content_type", "expected a media type such as text/plain, beside a template", member.value,
+                    "content_type", "expected a media type such as text/plain, together with a template", member.value,
                     at: member.key)
             }
             return Settings.Webhook(definition: definition, owners: input.filter?.owners)
@@ -91,8 +91,8 @@ extension WebhookInput {
 }
 
 extension Settings.Webhook {
-    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist owns
-    /// nothing.
+    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist is
+    /// ignored.
     func resolved(by accounts: AccountDirectory = .system) -> WebhookDefinition {
         var definition = definition
         definition.filter.owners = owners.map { names in

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Writes values in YAML's flow style, such that YAML reads back the same.
+/// Writes values in YAML's flow style, such that YAML reads the same values.
 enum YAMLText {
     /// Writes the text double-quoted (YAML 1.2 §7.3.1) with everything escaped that is not printable ASCII or a letter.
     static func quoted(_ text: String) -> String {

@@ -8,14 +8,15 @@ import XferSystem
 public struct ServiceNotifier: Sendable {
     /// The messages; each is a line of the datagram.
     public enum Message: Hashable, Sendable {
-        /// Start-up or a reload is over.
+        /// The start or a reload has finished.
         case ready
         /// A line for people in `systemctl status`; line breaks become spaces.
         case status(String)
-        /// The configuration is being read again; carries CLOCK_MONOTONIC, as `Type=notify-reload` requires.
+        /// The configuration is being read again. The message contains CLOCK_MONOTONIC, as `Type=notify-reload`
+        /// requires.
         case reloading(monotonicMicroseconds: UInt64)
         case stopping
-        /// Keep-alive; missing for `WATCHDOG_USEC`, the manager kills the service.
+        /// Keep-alive: if it is missing for `WATCHDOG_USEC`, the manager kills the service.
         case watchdog
         /// Start, reload or stop takes this much longer, counted from now.
         case extendTimeout(by: Duration)
@@ -46,7 +47,7 @@ public struct ServiceNotifier: Sendable {
     /// True if the service manager expects notifications.
     public var isEnabled: Bool { address != nil }
 
-    /// Sends the messages in one datagram. Best effort: a failure must not stop the service.
+    /// Sends the messages in one datagram. Failures are ignored, because they must not stop the service.
     @discardableResult
     public func send(_ messages: Message...) -> Bool {
         guard let address, !messages.isEmpty else { return false }
@@ -77,7 +78,7 @@ public struct ServiceNotifier: Sendable {
 
 /// Notifies the service manager's watchdog while the service is alive (sd_watchdog_enabled(3)).
 ///
-/// Without a watchdog nothing runs and nothing wakes up.
+/// Without a watchdog, no timer runs.
 public struct Watchdog: Sendable {
     /// The manager's timeout; messages are sent at half of it.
     public let timeout: Duration

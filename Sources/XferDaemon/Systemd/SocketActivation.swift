@@ -9,14 +9,14 @@ public struct InheritedSocket: Hashable, Sendable {
     public let path: String?
 }
 
-/// Takes over sockets that were opened before the process was started.
+/// Adopts sockets that were opened before the process was started.
 public enum SocketActivation {
     /// First number of inherited descriptors, `SD_LISTEN_FDS_START`.
     public static let firstDescriptor: Int32 = 3
 
     /// The inherited sockets, each checked to be a listening Unix stream socket and marked close-on-exec.
     ///
-    /// Nothing is taken when `LISTEN_PID` names another process. `firstDescriptor` is there for tests.
+    /// The result is empty if `LISTEN_PID` is another process. `firstDescriptor` is a parameter for tests.
     public static func sockets(
         environment: [String: String], processID: Int32 = getpid(), firstDescriptor: Int32 = firstDescriptor
     ) throws(SocketActivationError) -> [InheritedSocket] {

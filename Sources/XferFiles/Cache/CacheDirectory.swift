@@ -4,14 +4,14 @@ import XferModel
 /// The state directory's `cache/`: contents of cached responses, each in a file that is never written again.
 ///
 /// The database determines which of them are needed. A file's name consists of the digest of its response's cache key
-/// and a number that is never reused, so that a newer content never replaces one that is being read. Before a content
-/// is read, it is checked against its stored digest.
+/// and a number that is never reused, so that new content never replaces content that is being read. Before content is
+/// read, it is checked against its stored digest.
 public final class CacheDirectory: Sendable {
     private let files: SpoolDirectory
 
     public init(_ place: StateSubdirectory) { files = SpoolDirectory(place) }
 
-    /// A cache in a directory that is never made again.
+    /// A cache in a directory that is never created again.
     public convenience init(_ directory: DirectoryHandle) { self.init(StateSubdirectory(directory)) }
 
     public var directory: DirectoryHandle { files.directory }
@@ -19,7 +19,7 @@ public final class CacheDirectory: Sendable {
     /// The reason why files cannot be created here, for operators; nil if they can.
     public var problem: String? { files.problem }
 
-    /// A content that is being stored. The file is removed with this object unless `keep` was called, and is not swept
+    /// Content that is being stored. The file is removed with this object unless `keep` was called, and is not swept
     /// while the object lives.
     public struct Incoming: Sendable {
         public let file: SpoolFile
@@ -33,10 +33,10 @@ public final class CacheDirectory: Sendable {
         public func keep() throws(FileError) { try file.keep() }
     }
 
-    /// Takes over the first `length` bytes of an open file: its blocks where the file system shares them, else a copy.
+    /// Adds the first `length` bytes of an open file: it shares the blocks if the file system can, else it copies them.
     /// Blocks for as long as copying and reading takes.
     ///
-    /// - Throws: `system`, above all where the disk is full; `cancelled`, `lengthMismatch`, `digestUnavailable`.
+    /// - Throws: `system`, in particular if the disk is full; `cancelled`, `lengthMismatch`, `digestUnavailable`.
     public func add(
         from source: Int32, length: Int64, key: [UInt8], isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Incoming {
@@ -49,8 +49,8 @@ public final class CacheDirectory: Sendable {
 
     /// Writes the content to an empty file and verifies its digest.
     ///
-    /// - Throws: `damagedBlob` when the digest differs or the content is missing; `cancelled`, `system`, above all
-    ///   where the target's disk is full. The target's content is void then.
+    /// - Throws: `damagedBlob` when the digest differs or the content is missing; `cancelled`, `system`, in particular
+    ///   if the target's disk is full. Then the target's content is undefined.
     public func handOut(
         _ name: String, length: Int64, digest: [UInt8], to target: Int32, isCancelled: () -> Bool = { false }
     ) throws(FileError) {
@@ -63,7 +63,7 @@ public final class CacheDirectory: Sendable {
         // The digest is computed from the copy: the caller verifies the very bytes it hands out.
         let found = try FileDigest.compute(
             descriptor: target, algorithm: .sha256, length: length, isCancelled: isCancelled)
-        guard found.bytes == digest else { throw damage(name, "its digest is another one") }
+        guard found.bytes == digest else { throw damage(name, "its digest differs") }
     }
 
     /// The content, which has to be small, checked as `handOut` does.
@@ -73,7 +73,7 @@ public final class CacheDirectory: Sendable {
         var context = try DigestContext(.sha256)
         bytes.withUnsafeBytes { context.update($0) }
         guard Int64(bytes.count) == length, try context.finish().bytes == digest else {
-            throw damage(name, "its digest is another one")
+            throw damage(name, "its digest differs")
         }
         return bytes
     }
@@ -103,13 +103,12 @@ public final class CacheDirectory: Sendable {
         .damagedBlob(path: directory.path(of: name), problem: problem)
     }
 
-    /// True if a file of this length is there; its content is verified only when it is handed out.
+    /// True if a file of this length exists; its content is verified only when it is copied out.
     public func holds(_ name: String, length: Int64) throws(FileError) -> Bool {
         try directory.status(of: name).map { $0.kind == .regular && $0.length == length } ?? false
     }
 
-    /// Removes a content; a transfer that is being handed the content still gets all of it. Does nothing when there is
-    /// none.
+    /// Removes content; a copy that has begun still gets all of it. Does nothing if there is none.
     public func remove(_ name: String) throws(FileError) { try files.remove(name) }
 
     /// Names of the files in the directory, except those that are being stored.

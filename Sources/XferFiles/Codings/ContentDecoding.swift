@@ -3,8 +3,8 @@ public import XferModel
 
 /// Decodes the content codings of a received body, within bounds.
 ///
-/// Blocks for as long as it takes: run it on a `BlockingPool`, never on the loop that moves bytes. It works in slices,
-/// so a small input never produces more than the bounds allow.
+/// Blocks until it is done: run it on a `BlockingPool`, never on the loop that moves bytes. It works in slices, so a
+/// small input never produces more than the bounds allow.
 public struct ContentDecoding: Sendable {
     /// The input.
     public enum Source: Sendable {
@@ -23,7 +23,7 @@ public struct ContentDecoding: Sendable {
     /// The decoded content.
     public enum Content: Hashable, Sendable {
         case bytes([UInt8])
-        /// Too large for memory: it is in the target file.
+        /// The content is too large for memory and is in the target file.
         case file(length: Int64)
     }
 
@@ -145,7 +145,7 @@ public struct ContentDecoding: Sendable {
 
         var content: Content { written.map { Content.file(length: $0) } ?? .bytes(memory) }
 
-        /// Passes a piece to the stage of this number, its output to the next stage, and the last stage's to the
+        /// Passes a piece to the stage with this number, its output to the next stage, and the last stage's to the
         /// content.
         mutating func feed(
             _ piece: UnsafeRawBufferPointer, to number: Int, _ isCancelled: () -> Bool
@@ -233,7 +233,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .unknown(let coding):
             TransferError(
                 .protocolError,
-                "no library here supports the content coding \(coding.rawValue); do not request it from \(host)",
+                "no installed library supports the content coding \(coding.rawValue); do not request it from \(host)",
                 isRetriable: false, host: host)
         case .tooLarge(let limit):
             TransferError(

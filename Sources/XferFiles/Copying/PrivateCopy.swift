@@ -1,9 +1,9 @@
 import Glibc
 
-/// Copies a file of the service to a path that a person chose, and back.
+/// Copies a file of the service to a path that a user chose, and back.
 ///
-/// The copy is a new file with mode 0600: no name that exists is replaced, and no symbolic link is followed in the last
-/// place. Blocks.
+/// The copy is a new file with mode 0600: no existing name is replaced, and a symbolic link is not followed as the last
+/// component. Blocks.
 public enum PrivateCopy {
     /// Writes a durable copy. Returns its length in bytes.
     ///

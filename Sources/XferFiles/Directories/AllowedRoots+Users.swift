@@ -22,7 +22,7 @@ extension AllowedRoots {
         return try DirectoryHandle(path: ResolvedPath.tidy(path), handle: handle, for: self)
     }
 
-    /// Runs `body` with the first user's rights where that is possible.
+    /// Runs `body` with the first user's rights if that is possible.
     func asUser<Value: Sendable>(
         _ path: String, _ body: @escaping @Sendable () throws(FileError) -> Value
     ) throws(FileError) -> Value {
@@ -62,8 +62,8 @@ extension AllowedRoots {
         return way
     }
 
-    /// The error for a path that leads beneath no root. It reveals nothing outside the roots, unless that is on the way
-    /// to a root.
+    /// The error for a path that leads beneath no root. It reveals nothing outside the roots except directories on the
+    /// path to a root.
     private func outside(_ way: PathWalk) -> FileError {
         let named = roots.filter { ResolvedPath.isWithin(way.asked, ResolvedPath.tidy($0)) }
         if let problem = way.problem, !named.isEmpty, problem.isAboutRights { return problem }
@@ -73,7 +73,7 @@ extension AllowedRoots {
 
     // MARK: Directories that are missing
 
-    /// Makes a directory that its user can write in, too: as that user, or else with the permissions of its parent.
+    /// Creates a directory in which its user can write, too: as that user, or else with the permissions of its parent.
     private func make(
         _ name: String, in parent: PathWalk.Step, _ way: PathWalk, asked path: String
     ) throws(FileError) -> PathWalk.Step {
@@ -96,7 +96,7 @@ extension AllowedRoots {
         return try open(made, to: way, like: parent, asked: path)
     }
 
-    /// Makes the directory durable as far as its user can: a directory that the user may write but not read is not
+    /// Makes the directory durable if its user can do that: a directory that the user may write but not read is not
     /// synced.
     private func makeDurable(_ parent: Descriptor) {
         guard case .value(let handle) = openDescriptor(at: parent.raw, ".", flags: O_RDONLY | O_DIRECTORY) else {

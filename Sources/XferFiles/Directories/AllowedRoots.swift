@@ -47,7 +47,7 @@ public struct AllowedRoots: Hashable, Sendable {
     public enum Purpose: Hashable, Sendable {
         /// The purpose of creating, renaming and removing files in it.
         case writing
-        /// To read files in it. If `users` is empty, reading needs the same permissions as `writing`.
+        /// The purpose of reading files in it. If `users` is empty, reading needs the same permissions as `writing`.
         case reading
     }
 

@@ -4,7 +4,7 @@ public import XferModel
 import XferThreads
 
 /// An open directory. Names given to it are single names, never paths, and symbolic links are never followed, so that
-/// whatever happens to the path meanwhile, work stays in the directory that was allowed.
+/// all work stays in the directory that was allowed, even if the path changes meanwhile.
 public final class DirectoryHandle: Sendable {
     /// The path it was opened by: absolute, without doubled or trailing slashes.
     public let path: String
@@ -17,7 +17,7 @@ public final class DirectoryHandle: Sendable {
 
     var descriptor: Int32 { handle.raw }
 
-    /// - Parameter traits: for tests; nil are those of its file system.
+    /// - Parameter traits: for tests; nil uses those of its file system.
     init(
         path: String, handle: Descriptor, for roots: AllowedRoots? = nil, traits: FileSystemTraits? = nil
     ) throws(FileError) {
@@ -38,7 +38,7 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// Opens a directory of the service's own, without checking roots. Paths from clients are opened through
+    /// Opens one of the service's own directories, without checking roots. Paths from clients are opened through
     /// `AllowedRoots`.
     public convenience init(ofService path: String) throws(FileError) {
         switch openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) {
@@ -49,7 +49,7 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// The number that identifies the file system in a `SpaceLedger`: the device number. Not kept over restarts.
+    /// The number that identifies the file system in a `SpaceLedger`: the device number. Not stored across restarts.
     public var fileSystemID: UInt64 { identity.device }
 
     /// The absolute path of a name in this directory.
@@ -126,7 +126,7 @@ extension DirectoryHandle {
         }
     }
 
-    /// True if anything, be it a dangling link, has this name.
+    /// True if an entry has this name, even a dangling link.
     public func exists(_ name: String) throws(FileError) -> Bool { try status(of: name) != nil }
 
     /// The identity of the file with this name; nil when there is none.
@@ -194,7 +194,7 @@ extension DirectoryHandle {
 }
 
 /// A directory that was opened beneath allowed roots, remembered without keeping it open. Two system calls check that
-/// its path still leads to it, where opening it takes some thirty.
+/// its path still leads to it, while opening it needs some thirty.
 ///
 /// Only for file systems on this machine's own disks, or in its memory: there these calls never wait for another
 /// machine.
@@ -202,7 +202,7 @@ public struct AdmittedDirectory: Sendable {
     public let identity: FileIdentity
     private let path: String
 
-    /// Creates a form for directories whose calls cannot block. Returns nil when calls to its file system may block.
+    /// Remembers the directory. Returns nil if calls to its file system may block.
     ///
     /// - Parameter path: the path with which it was opened.
     public init?(_ handle: DirectoryHandle, path: String) {
@@ -217,7 +217,7 @@ public struct AdmittedDirectory: Sendable {
         return lstat("\(path)/\(name)", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// True if the path leads to it and files may be made in it, now.
+    /// True if the path leads to it and files may be created in it now.
     public var isWritable: Bool {
         FileIdentity(ofPath: path) == identity && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
     }

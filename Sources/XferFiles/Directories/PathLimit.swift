@@ -5,10 +5,10 @@ public import XferModel
 public enum PathLimit: Hashable, Sendable {
     case none
     /// Hidden names directly beneath a home directory, such as `~/.ssh`: files there configure programs. A root and
-    /// `configured`, the directory for downloads, may have such a component of their own, because the configuration
-    /// contains them.
+    /// `configured`, the directory for downloads, may contain such a component, because the configuration contains
+    /// them.
     case noHiddenNamesInHomes(configured: String)
-    /// Paths that do not lead into the directory of the confinement, and hidden names in it.
+    /// Refuses paths that do not lead into the directory of the confinement, and hidden names in it.
     case confined(Confinement)
 }
 
@@ -95,7 +95,8 @@ enum HomeDirectories {
         }
     }
 
-    /// The home directory of a user according to the account database; nil if that does not know it. May block.
+    /// The home directory of a user according to the account database; nil if the database does not have the user. May
+    /// block.
     private static func home(of uid: uid_t) -> String? {
         var entry = passwd()
         var size = 4096

@@ -2,7 +2,7 @@ public import XferModel
 
 /// The place of a root of destinations, which distinguishes the bare mount point of a disk from the disk.
 ///
-/// A service remembers it over restarts. A new task would otherwise write to whatever is beneath a disk that is not
+/// The service stores it across restarts. A new task would otherwise write to whatever is beneath a disk that is not
 /// mounted.
 public struct RootPlace: Hashable, Sendable {
     /// The root, links followed; nil if it does not exist.
@@ -23,8 +23,8 @@ public struct RootPlace: Hashable, Sendable {
 
     /// True if the present place is the mount point beneath this one's file system, which is not mounted.
     ///
-    /// A device may have another number after a restart, and a directory may be made again: only if device and inode
-    /// both differ is it another one. A disk that replaces the first one is no reason to wait.
+    /// A device may have another number after a restart, and a directory may be created again: it counts as another one
+    /// only if device and inode both differ. A disk that replaces the first one is not a reason to wait.
     public func isHidden(at present: RootPlace) -> Bool {
         if let identity, let found = present.identity,
             identity.device == found.device || identity.inode == found.inode
@@ -45,7 +45,7 @@ extension RootPlace {
     /// The text that is stored: `DEVICE INODE MOUNT-POINT`.
     public var text: String { "\(identity?.device ?? 0) \(identity?.inode ?? 0) \(mountPoint)" }
 
-    /// Reads a stored text; nil if it is no place.
+    /// Reads a stored text; nil if it does not have this form.
     public init?(text: String) {
         let fields = text.split(separator: " ", maxSplits: 2)
         guard fields.count == 3, let device = UInt64(fields[0], radix: 10), let inode = UInt64(fields[1], radix: 10),

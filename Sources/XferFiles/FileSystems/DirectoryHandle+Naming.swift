@@ -26,7 +26,8 @@ extension DirectoryHandle {
     /// True for the numbers of errors by which a file system refuses a name.
     static func isNameRefusal(_ code: Int32) -> Bool { [EINVAL, ENAMETOOLONG, EILSEQ].contains(code) }
 
-    /// The error number with which the file system refuses a name; nil if it does not, as far as can be found out.
+    /// The error number with which the file system refuses a name; nil if it accepts the name, as far as that can be
+    /// determined.
     private func refusal(of name: String) -> Int32? {
         guard name.utf8.count <= traits.longestName else { return ENAMETOOLONG }
         guard traits.names != .any, !FileName.isPortable(name), (try? exists(name)) == false,
@@ -41,7 +42,7 @@ extension DirectoryHandle {
         return attempt(Self.trialPrefix + String(end))
     }
 
-    /// The beginning of the names of trials. A crash in between leaves an empty file.
+    /// The beginning of the names of trial files. A crash during a trial leaves an empty file.
     private static let trialPrefix = ".xfer-"
 
     private func attempt(_ trial: String) -> Int32? {

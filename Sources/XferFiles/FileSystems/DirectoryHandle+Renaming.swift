@@ -6,14 +6,14 @@ import XferModel
 extension DirectoryHandle {
     /// Changes the name of a file atomically, unless another file has the new name: then the result is false.
     ///
-    /// File systems differ in their features. The ways in this order, without those known to be missing:
+    /// File systems differ in their features. The methods are tried in this order, except those known to be missing:
     ///
     /// 1. a rename that replaces nothing;
     /// 2. a second name, then the first one is removed;
     /// 3. a placeholder with the new name, which must not exist before (`O_EXCL`), and which the file then replaces.
     ///    Its content is the old name, so that it is recognised after a crash (`removePlaceholder`).
     ///
-    /// - Returns: the error number of the last way if none succeeds. ENOENT: there is no file of the old name.
+    /// - Returns: the error number of the last method if none succeeds. ENOENT: there is no file of the old name.
     func renameKeeping(_ name: String, to other: String) -> SystemCallResult<Bool> {
         var found: [FileSystemTraits.Feature] = []
         if !traits.lacking.contains(.exclusiveRename) {

@@ -17,7 +17,7 @@ final class FileSystems: Sendable {
         var watch: Descriptor?
         /// The traits, by the device number of a directory.
         var known: [UInt64: FileSystemTraits] = [:]
-        /// The traits as they were determined last, also before the last change of mounts.
+        /// The traits that were determined last, possibly before the last change of mounts.
         var last: [UInt64: FileSystemTraits] = [:]
         /// The mounts, if they were read since the last change.
         var mounts: MountTable?
@@ -66,8 +66,8 @@ final class FileSystems: Sendable {
     /// The number of file systems that are remembered over changes of mounts.
     private static let mostRemembered = 256
 
-    /// The traits that were determined last of what is still mounted, by the device number of a directory. Touches no
-    /// file system.
+    /// The traits of file systems that are still mounted, as determined last, by the device number of a directory. The
+    /// call does not access a file system.
     var known: [UInt64: FileSystemTraits] {
         let mounts = mounts
         return state.withLock { state in

@@ -2,7 +2,7 @@ import XferModel
 
 /// Names that servers and URLs suggest, in a form that the destination's file system allows.
 extension FileName {
-    /// Characters that no name may contain on Windows, besides control characters ("Naming Files, Paths, and
+    /// Characters that no name may contain on Windows, in addition to control characters ("Naming Files, Paths, and
     /// Namespaces").
     private static let reservedOnWindows = Set("\"*/:<>?\\|".unicodeScalars)
 

@@ -8,12 +8,12 @@ public enum FileName {
     /// The name of a file when nothing better is known.
     public static let fallback = "download"
 
-    /// Makes one file's name of any text, for names that come from outside.
+    /// Makes a file name from any text, for names from outside.
     ///
-    /// The last part after `/` and `\` (RFC 6266 §4.3), without control and invisible characters, cut to 255 bytes
-    /// before its extension. It begins with no dot, white space, dash or tilde: a shell's `*` would hand `-rf` to a
-    /// program as an option, and `~` means a home directory. It ends in no dot or white space, which some file systems
-    /// drop. `fallback` when nothing is left.
+    /// The result is the last part after `/` and `\` (RFC 6266 §4.3), without control and invisible characters, cut to
+    /// 255 bytes before its extension. It does not begin with a dot, white space, a dash or a tilde: a shell's `*`
+    /// would pass `-rf` to a program as an option, and `~` means a home directory. It does not end in a dot or white
+    /// space, which some file systems remove. If nothing is left, the result is `fallback`.
     public static func sanitised(_ text: String, fallback: String = Self.fallback) -> String {
         sanitisedIfAny(text) ?? fallback
     }
@@ -47,7 +47,7 @@ public enum FileName {
         }
     }
 
-    /// The name cut to `longest` bytes less `room`, its extension kept where there is room for it.
+    /// The name cut to `longest` bytes less `room`, its extension kept if there is space for it.
     static func shortened(_ name: String, to longest: Int = maximumByteCount, leavingRoomFor room: Int = 0) -> String {
         let most = max(longest - room, 1)
         guard name.utf8.count > most else { return name }

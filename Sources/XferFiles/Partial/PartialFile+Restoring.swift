@@ -6,14 +6,14 @@ public import XferModel
 extension PartialFile {
     /// The state of the committed bytes after a restart.
     public enum Remains: Hashable, Sendable {
-        /// All bytes are there, as far as can be checked.
+        /// True if all bytes are present, as far as that can be checked.
         case intact
         /// The bytes are not reliable, for this reason; the file is new and empty.
         case void(String)
     }
 
-    /// Opens the file if it is the one whose bytes were committed, and cuts off uncommitted bytes; replaces anything
-    /// else by a new file. A file that is not provably the service's is neither cut nor written, since it may have
+    /// Opens the file if it is the one whose bytes were committed, and cuts off uncommitted bytes; replaces any other
+    /// file by a new one. A file that is not provably the service's is neither cut nor written, since it may have
     /// another name elsewhere. It only loses this name.
     ///
     /// - Parameters:

@@ -38,7 +38,7 @@ public final class PartialFile: Sendable {
     /// The descriptor to which the engine writes; -1 after `close`.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
 
-    /// An attribute of a file beside its content.
+    /// An attribute of a file apart from its content.
     public enum Attribute: String, Sendable {
         case mode
         case modificationTime = "modification time"
@@ -147,7 +147,7 @@ extension PartialFile {
         }
     }
 
-    /// Metadata that `sync` makes durable beside the bytes.
+    /// Metadata that `sync` makes durable together with the bytes.
     public enum SyncScope: Sendable {
         /// The length (fdatasync(2)): for checkpoints.
         case data
@@ -215,8 +215,8 @@ extension PartialFile {
         }
     }
 
-    /// Throws if a file of this length is larger than its file system or the process allows, as far as can be found
-    /// out. Does not wait for the file system.
+    /// Throws if a file of this length is larger than its file system or the process allows, as far as that can be
+    /// determined. Does not wait for the file system.
     ///
     /// - Throws: `fileTooLarge`, `closed`.
     public func requirePossible(length: Int64) throws(FileError) {
@@ -238,8 +238,8 @@ extension PartialFile {
     /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is fast and
     /// useful (ext4, XFS, F2FS). The engine may write meanwhile.
     ///
-    /// - Returns: true if all blocks are reserved. Reserved blocks do not count as free space any more. If the disk
-    ///   becomes full, the result is false although a part may be reserved; `releaseReserve` releases that part.
+    /// - Returns: true if all blocks are reserved. Reserved blocks no longer count as free space. If the disk becomes
+    ///   full, the result is false although a part may be reserved; `releaseReserve` releases that part.
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {
         guard length > 0, let handle = try? handle(), xfer_profits_from_reserving(handle.raw) else { return false }

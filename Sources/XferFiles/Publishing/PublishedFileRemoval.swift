@@ -12,22 +12,22 @@ public enum PublishedFileRemoval: Hashable, Sendable {
     /// The file is as the published one was, but its file system records nothing by which it could be told from
     /// another, and no digest is known; it is where it was.
     case unidentified
-    /// The file is kept, but another one got its name meanwhile: it is under this name now.
+    /// The file is kept, but another file got its name meanwhile. Now it has this name.
     case displaced(to: String)
 }
 
 extension DirectoryHandle {
-    /// Deletes a published file, unless its name leads to another file by now.
+    /// Deletes a published file, unless its name now leads to another file.
     ///
-    /// The name is first changed to `privateName`, so that the file that was compared is the file that is deleted,
-    /// whatever takes its name meanwhile. A call after a crash finishes what the first one began: it looks under
-    /// `privateName`, too. Does not sync the directory.
+    /// The name is first changed to `privateName`, so that the file that was compared is the file that is deleted, even
+    /// if another file gets its name meanwhile. A call after a crash finishes what the first one began: it also checks
+    /// `privateName`. Does not sync the directory.
     ///
     /// - Parameters:
     ///   - privateName: a name that only this removal uses.
-    ///   - digest: of the published bytes, if it is known. Without it a file is `unidentified` whose file system records
-    ///     neither the time of birth nor the generation, since its inode may have passed to another file, or changes the
-    ///     inode numbers of files (FUSE).
+    ///   - digest: of the published bytes, if it is known. Without it a file is `unidentified` whose file system
+    ///     records neither the time of birth nor the generation, since its inode may have passed to another file, or
+    ///     changes the inode numbers of files (FUSE).
     /// - Throws: `nameTaken` if another file has the private name and cannot go back, `notPermitted`, `invalidName`,
     ///   `system` and its like: the file may be under either name.
     public func removePublished(
@@ -76,7 +76,7 @@ extension DirectoryHandle {
         published.modifiedAt != nil || facts.identity.device == identity.device
     }
 
-    /// True if the facts alone distinguish the published file from every other one in here.
+    /// True if the facts alone distinguish the published file from every other file in this directory.
     private func identifies(_ published: PublishedFile) -> Bool {
         published.mark.isCertain && published.modifiedAt != nil && traits.keepsInodeNumbers
     }

@@ -9,15 +9,15 @@ extension Publisher {
         case skip
     }
 
-    /// Chooses the final name by the present content of the directory. It does not reserve the name: `rename` finds out
-    /// whether it is still free.
+    /// Chooses the final name by the present content of the directory. It does not reserve the name: `rename`
+    /// determines if it is still free.
     ///
     /// For `rename` it is the first free name of `name`, `name (1)`, …. Past the 32nd it is a free name that follows a
     /// taken one, found by bisection, so that the ten-thousandth file of a name costs no more than the hundredth.
     ///
     /// - Parameters:
     ///   - name: a single name.
-    ///   - isReserved: whether another task is going to publish under a name in this directory.
+    ///   - isReserved: true for a name in this directory under which another task is going to publish.
     /// - Throws: `nameTaken` under `fail`, `isADirectory` under those that replace a file, `noFreeName`, `invalidName`,
     ///   `system`.
     public func chooseName(

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Gives a verified partial file its final name, in steps. Between them the caller commits what it is about to do:
+/// Gives a verified partial file its final name, in steps. Between the steps the caller commits its next one:
 ///
 /// 1. `prepare`: exact length, mode, times, durable bytes;
 /// 2. `chooseName`, then commit a `PublishIntent`;
-/// 3. `rename`: on `nameTaken` go back to 2, the part is untouched;
+/// 3. `rename`: on `nameTaken` return to step 2; the partial file is unchanged;
 /// 4. `directory.sync()`, then commit the outcome.
 ///
-/// After a crash `traces` says which of them were done. Every call blocks: run it on a `BlockingPool`.
+/// After a crash `traces` shows which of them were done. Every call blocks: run it on a `BlockingPool`.
 public struct Publisher: Sendable {
     public let directory: DirectoryHandle
 
@@ -235,10 +235,10 @@ extension timespec {
     }
 }
 
-/// A service that runs as root publishes on behalf of users, and gives them what it published. Until then a file is the
-/// service's: no other user can write to what is being received, staged or handed out.
+/// A service that runs as root publishes on behalf of users, and gives them what it published. Until then a file
+/// belongs to the service: no other user can write to a file that is being received, staged or copied.
 ///
-/// Always by a descriptor of that very file, never by its name, which may lead to another one by now.
+/// It uses a descriptor of that file, never its name, which may lead to another file.
 extension PartialFile {
     /// Gives the file to the user for whom its directory was opened. Call it once the file has its final name.
     ///
@@ -250,7 +250,7 @@ extension PartialFile {
 }
 
 extension Publisher {
-    /// Hands over a file that a former process published; see `PartialFile.handOver`.
+    /// Hands over a file that a previous process published; see `PartialFile.handOver`.
     func handOver(_ intent: PublishIntent) {
         guard let heir = directory.heir,
             case .value(let handle) = openDescriptor(
@@ -275,7 +275,7 @@ func give(_ handle: Descriptor, to heir: FileUser) -> Bool {
 }
 
 extension Publisher {
-    /// The names of a file whose intent was committed, and whose end was not.
+    /// The names of a file whose intent was committed, but whose end was not.
     public struct Traces: Hashable, Sendable {
         /// True if the final name leads to the file.
         public var isNamed: Bool
@@ -306,10 +306,10 @@ extension Publisher {
             ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
     }
 
-    /// Completes what was begun for a file that has its final name, and makes it durable. Blocks.
+    /// Completes the remaining steps for a file that has its final name, and makes it durable. Blocks.
     ///
-    /// - Parameter partName: its other name, which is removed: the crash came between link and unlink. Nil if it has
-    ///   none.
+    /// - Parameter partName: its other name, which is removed: the crash happened between link and unlink. Nil if it
+    ///   has none.
     public func finish(_ intent: PublishIntent, partName: String?) throws(FileError) {
         if let partName { try directory.remove(partName) }
         handOver(intent)
@@ -329,8 +329,7 @@ extension Publisher {
     /// digest.
     ///
     /// If a file system records neither birth nor generation, inode number, length and modification time are compared.
-    /// That is not enough to delete a file. But if the file is taken for another one, nothing is lost: the bytes are
-    /// fetched again.
+    /// That is not enough to delete a file. But a wrong result loses nothing: the bytes are fetched again.
     private func isLinked(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName) else { return false }
         return found.identity.inode == intent.part.identity.inode && found.length == intent.part.length

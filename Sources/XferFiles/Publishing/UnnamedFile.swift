@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// A whole file that gets its name at once (open(2), `O_TMPFILE`; linkat(2)). A crash before that leaves nothing.
+/// A complete file that gets its final name directly (open(2), `O_TMPFILE`; linkat(2)). A crash before that leaves
+/// nothing.
 ///
 /// The steps are those of `Publisher`: `create` writes, `sync` makes the content durable, then the caller commits a
 /// `PublishIntent`, then `link`, then `DirectoryHandle.sync(named:)`. Every call blocks: run it on a `BlockingPool`.
@@ -77,8 +78,9 @@ public struct UnnamedFile: Sendable {
 extension DirectoryHandle {
     /// Makes the names of files that were linked durable.
     ///
-    /// Without a journal, a synced directory has the names alone: the inodes still say that nothing links to them, and
-    /// after a power cut the file system check deletes the files. There the files are synced again, before their names.
+    /// Without a journal, syncing a directory makes only the names durable: the inodes still say that nothing links to
+    /// them, and after a power cut the file system check deletes the files. On such file systems the files are synced
+    /// again, before their names.
     public func sync(named files: [UnnamedFile]) throws(FileError) {
         if !traits.journalsLinks { for file in files { try file.sync() } }
         try sync()

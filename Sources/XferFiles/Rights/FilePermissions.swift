@@ -142,7 +142,7 @@ struct AccessList: Hashable {
     func permissions(_ tag: Tag) -> UInt16? { entries.first { $0.tag == tag }?.permissions }
 }
 
-/// A user whose rights count when a path is opened on its behalf.
+/// A user whose rights apply when a path is opened on its behalf.
 public struct FileUser: Hashable, Sendable {
     public let uid: UInt32
     /// The user's own group; nil when the account database does not know the user.

@@ -2,8 +2,9 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Follows a path from `/` on, a directory at a time, as path_resolution(7) does, and checks at each whether its users
-/// may search it. It keeps descriptors: a directory that is renamed meanwhile was allowed when it was passed.
+/// Follows a path from `/` on, a directory at a time, as path_resolution(7) does, and checks that its users may search
+/// each of them. It keeps descriptors open: even if a directory is renamed meanwhile, it was allowed when it was
+/// passed.
 struct PathWalk {
     /// A directory on the way.
     struct Step {
@@ -23,7 +24,7 @@ struct PathWalk {
     private(set) var steps: [Step] = []
     /// The components that do not exist.
     private(set) var missing: [String] = []
-    /// The file at the end of the path when that is no directory.
+    /// The file at the end of the path, if that is not a directory.
     private(set) var file: (handle: Descriptor, facts: stat, name: String)?
     /// The reason why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?

@@ -115,7 +115,7 @@ public struct SourceAdmission: Sendable {
         }
     }
 
-    /// Opens a directory for searching only: a directory on the way need not be readable.
+    /// Opens a directory for searching only: a directory of the path need not be readable.
     private func openDirectory(_ path: String, from root: String, asked: String) throws(FileError) -> Descriptor {
         let flags = Int32(XFER_O_PATH) | O_DIRECTORY
         let start: Descriptor

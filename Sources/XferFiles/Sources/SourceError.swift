@@ -8,14 +8,14 @@ public enum SourceError: Error, Hashable, Sendable {
     case containsNUL(path: String)
     /// Beneath none of the caller's roots, by its text or through a symbolic link.
     case outsideRoots(path: String)
-    /// In a directory of the service's own: state, configuration or credentials.
+    /// The path is in one of the service's own directories: state, configuration or credentials.
     case forbidden(path: String)
     case missing(path: String)
     /// A directory, a socket, a device, a pipe.
     case notAFile(path: String, kind: String)
     /// The client, or the service, may not read it.
     case unreadable(path: String, code: Int32)
-    /// The client's user lacks a permission on the way, or its permissions cannot be determined.
+    /// The client's user lacks a permission for a directory of the path, or its permissions cannot be determined.
     case notPermitted(reason: String)
     case system(path: String, code: Int32)
 }

@@ -72,7 +72,7 @@ public struct SpaceLedger: Sendable {
 
     private static let little: Int64 = 1 << 20
     private static let moment = Duration.milliseconds(200)
-    /// More bytes than all writers together can write within `moment`.
+    /// The reserve for a moment: more bytes than all writers together can write within `moment`.
     private static let plenty: Int64 = 2 << 30
 
     /// True if `remaining` more bytes fit.

@@ -10,7 +10,7 @@ public final class CrashFile: Sendable {
     private let path: String
     private let handle: Descriptor
 
-    /// True if a service has worked in this directory before: each one leaves the file.
+    /// True if a service has worked in this directory before: every service creates the file.
     public static func exists(in state: StateDirectory) -> Bool { access(state.path(of: name), F_OK) == 0 }
 
     /// Opens the file, or creates it with mode 0600.

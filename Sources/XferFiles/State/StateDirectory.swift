@@ -37,7 +37,7 @@ public final class StateDirectory: Sendable {
     /// Returns the absolute path of a file or directory in here.
     public func path(of name: String) -> String { directory.path(of: name) }
 
-    /// Makes a directory in here (0700) unless it is there, and opens it.
+    /// Creates a subdirectory (0700) if it does not exist, and opens it.
     public func subdirectory(_ name: String) throws(FileError) -> DirectoryHandle {
         try directory.requireSingleName(name)
         if case .failure(let code) = retryingInterrupts({ mkdirat(directory.descriptor, name, 0o700) }), code != EEXIST

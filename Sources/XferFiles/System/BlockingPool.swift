@@ -60,7 +60,7 @@ final class WorkQueue: @unchecked Sendable {
     private var lastThread = 0
     private var isEnding = false
     private var incoming: [@Sendable () -> Void] = []
-    /// Reversed, the next one last.
+    /// The jobs in reverse order: the next one is the last element.
     private var outgoing: [@Sendable () -> Void] = []
 
     init(threadName: String, threadCount: Int) {

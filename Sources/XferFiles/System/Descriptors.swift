@@ -33,13 +33,14 @@ public enum Descriptors {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// True if `errno` means that none is left, in the process or in the system.
+    /// True if `errno` means that no descriptor is left, in the process or in the system.
     public static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
     /// The number of descriptors that a failed operation may have needed at once.
     private static let probed = 4
 
-    /// True if so few are left that the last failure may be due to that. Libraries often do not report it.
+    /// True if so few descriptors are left that this may be the cause of the last failure. Libraries often do not
+    /// report it.
     public static var areScarce: Bool {
         var opened: [Descriptor] = []
         for _ in 0..<probed {

@@ -79,7 +79,7 @@ public struct ZoneFiles: Sendable {
 
     private func path(of name: String?) throws(FileError) -> String {
         guard let name else { return localFile }
-        guard Self.isName(name) else { throw .invalidName(name, problem: "it is no time zone's") }
+        guard Self.isName(name) else { throw .invalidName(name, problem: "it is not the name of a time zone") }
         return "\(directory)/\(name)"
     }
 }

@@ -41,14 +41,14 @@ extension FleetEventTable {
 
     private static func event(_ row: PostgresRow) throws(PostgresError) -> FleetEvent {
         let name = try row.text(2)
-        guard let kind = FleetEvent.Kind(rawValue: name) else { throw PostgresError(.form, "\(name) is no event") }
+        guard let kind = FleetEvent.Kind(rawValue: name) else { throw PostgresError(.form, "\(name) is not an event") }
         return FleetEvent(
             seq: try row.integer(0), at: Timestamp(microseconds: try row.integer(1)), kind: kind,
             task: try row.optionalInteger(3).map { FleetTaskID($0) }, owner: try row.optional(4),
             node: try row.optional(5), detail: try row.text(6))
     }
 
-    /// Removes events but the newest `keepEvents`, and ended tasks whose end is longer ago than `history`: a small
+    /// Removes all but the newest `keepEvents` events, and tasks that ended earlier than `history` ago, in a small
     /// step.
     ///
     /// - Returns: true if there is more to remove.

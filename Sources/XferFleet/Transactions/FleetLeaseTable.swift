@@ -38,7 +38,7 @@ extension FleetLeaseTable {
     /// Records that the node is about to pass these tasks to its daemon: from here on a request that must not be
     /// repeated may have been made. Needed only for tasks that are not repeatable.
     ///
-    /// - Returns: those whose claim is void: they must not begin.
+    /// - Returns: tasks whose claim is void: they must not begin.
     public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
         -> [FleetTaskID]
     {
@@ -80,7 +80,7 @@ extension FleetLeaseTable {
         ).map { (row) throws(PostgresError) in
             let name = try row.text(3)
             guard let wish = FleetWish(name: name, argument: try row.optional(4)) else {
-                throw PostgresError(.form, "\(name) is no wish")
+                throw PostgresError(.form, "\(name) is not a wish")
             }
             return FleetLeaseWish(
                 id: try row.integer(0),
@@ -99,27 +99,27 @@ extension [FleetClaimKey] {
 extension PostgresRow {
     func claim(_ column: Int) throws(PostgresError) -> FleetClaimID {
         let text = try text(column)
-        guard let claim = FleetClaimID(text) else { throw PostgresError(.form, "\(text) is no claim") }
+        guard let claim = FleetClaimID(text) else { throw PostgresError(.form, "\(text) is not a claim") }
         return claim
     }
 
     func place(_ column: Int) throws(PostgresError) -> FleetPlace {
         let text = try text(column)
-        guard let place = FleetPlace(text) else { throw PostgresError(.form, "\(text) is no place") }
+        guard let place = FleetPlace(text) else { throw PostgresError(.form, "\(text) is not a place") }
         return place
     }
 
     func priority(_ column: Int) throws(PostgresError) -> Priority {
         let number = try integer(column)
         guard let priority = Priority(rawValue: Int(clamping: number)) else {
-            throw PostgresError(.form, "\(number) is no priority")
+            throw PostgresError(.form, "\(number) is not a priority")
         }
         return priority
     }
 
     func state(_ column: Int) throws(PostgresError) -> FleetTaskState {
         let text = try text(column)
-        guard let state = FleetTaskState(rawValue: text) else { throw PostgresError(.form, "\(text) is no state") }
+        guard let state = FleetTaskState(rawValue: text) else { throw PostgresError(.form, "\(text) is not a state") }
         return state
     }
 

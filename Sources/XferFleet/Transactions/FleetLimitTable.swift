@@ -26,8 +26,8 @@ extension FleetLimitTable {
         }
     }
 
-    /// Sets the highest number of a group's tasks that the whole fleet runs at once; nil removes the limit. Creates the
-    /// group if there is none.
+    /// Sets the highest number of a group's tasks that the whole fleet runs at the same time; nil removes the limit.
+    /// Creates the group if there is none.
     public func setGroup(owner: String, name: String, maxActive: Int?) async throws(FleetError) {
         guard !name.isEmpty else { throw .invalid(field: "group", reason: "the name is empty") }
         let limit = try Self.limit(maxActive)
@@ -121,13 +121,13 @@ extension FleetLimitTable {
             """, [receive.map { String($0) }, send.map { String($0) }])
     }
 
-    /// True if the node's xferd has a share of the fleet's rates, so that it is to be taken away when there is none.
+    /// True if the node's xferd has a share of the fleet's rates, so that it has to be removed when there are no rates.
     public func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
         try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count
             > 0
     }
 
-    /// Notes it, before the share is given to xferd or after it was taken away.
+    /// Records that, before the share is set or after it was removed.
     public func setShare(_ registration: FleetRegistration, _ hasShare: Bool) async throws(FleetError) {
         let statement =
             hasShare

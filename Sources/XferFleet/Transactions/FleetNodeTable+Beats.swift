@@ -76,13 +76,13 @@ extension FleetNodeTable {
         """
     }
 
-    /// Rings when there is a wish for the node or a task that it could claim.
+    /// Signals when there is a wish for the node or a task that it could claim.
     ///
-    /// It looks when an agent announces something (`announce`), and once an interval while a limit keeps tasks from
+    /// It checks when an agent announces a change (`announce`), and once an interval while a limit prevents claims of
     /// the node, or while the server cannot notify this agent.
     ///
     /// - Parameters:
-    ///   - isClaiming: true if the node would take a task.
+    ///   - isClaiming: true if the node would claim a task.
     ///   - ring: called on the connection's thread; must not block.
     public func watch(
         _ registration: FleetRegistration, isClaiming: Bool, every interval: Duration,

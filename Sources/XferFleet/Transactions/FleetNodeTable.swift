@@ -7,12 +7,14 @@ extension FleetNodeTable {
     ///
     /// - Throws: `nodeNameTaken` if another store has the name and is not down.
     public func register(_ node: FleetNodeDescription) async throws(FleetError) -> FleetRegistration {
-        guard FleetPlace.isName(node.name) else { throw .invalid(field: "node", reason: "\(node.name) is no name") }
+        guard FleetPlace.isName(node.name) else {
+            throw .invalid(field: "node", reason: "\(node.name) is not a valid name")
+        }
         if let label = node.labels.first(where: { !FleetPlace.isName($0) }) {
-            throw .invalid(field: "labels", reason: "\(label) is no name")
+            throw .invalid(field: "labels", reason: "\(label) is not a valid name")
         }
         if let storage = node.storages.first(where: { !FleetPlace.isName($0) }) {
-            throw .invalid(field: "storages", reason: "\(storage) is no name")
+            throw .invalid(field: "storages", reason: "\(storage) is not a valid name")
         }
         let digests = node.digests.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
         let places = node.places.map(\.description)

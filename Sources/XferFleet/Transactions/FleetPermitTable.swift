@@ -26,7 +26,7 @@ extension FleetPermitTable {
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 
-    /// Permits of former claims of these tasks after which no node has looked yet.
+    /// Permits of earlier claims of these tasks that no node has checked yet.
     public func open(_ claimKeys: [FleetClaimKey]) async throws(FleetError) -> [FleetOpenPermit] {
         guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
@@ -37,9 +37,9 @@ extension FleetPermitTable {
         ).map(Self.permit)
     }
 
-    /// Records that nothing of these tasks was published under a former claim.
+    /// Records that nothing of these tasks was published under an earlier claim.
     ///
-    /// - Returns: tasks whose claim is void by now.
+    /// - Returns: tasks whose claim is now void.
     /// - Throws: `superseded`.
     public func close(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey])
         async throws(FleetError) -> [FleetTaskID]

@@ -27,7 +27,7 @@ public struct FleetTaskTable: FleetTransactions { let connections: FleetConnecti
 /// Batches of tasks.
 public struct FleetBatchTable: FleetTransactions { let connections: FleetConnections }
 
-/// Nodes: registrations, beats, and what wakes an idle agent.
+/// Nodes: registrations, beats, and the signals that wake an idle agent.
 public struct FleetNodeTable: FleetTransactions { let connections: FleetConnections }
 
 /// The tasks that nodes have claimed: claims, reports, and the wishes for them.

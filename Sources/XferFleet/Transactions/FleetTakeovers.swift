@@ -24,7 +24,7 @@ extension FleetTakeovers {
         return true
     }
 
-    /// Decides on leases of this node whose tasks its store does not have (`TakeoverRules.Cause.unknownToNode`).
+    /// Decides on leases of this node whose tasks are missing in its store (`TakeoverRules.Cause.unknownToNode`).
     public func abandon(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) {
         let wanted = Set(claimKeys)
         guard !wanted.isEmpty else { return }

@@ -64,9 +64,9 @@ extension FleetTaskTable {
         return (Int(clamping: try row.integer(0)) - 1, outcome)
     }
 
-    /// Puts delayed tasks whose time has come into their lanes, at most 500.
+    /// Moves delayed tasks whose time has passed into their lanes, at most 500.
     ///
-    /// - Returns: how many; call again if there were 500.
+    /// - Returns: the number of tasks; call again if it is 500.
     @discardableResult
     public func wakeDelayed() async throws(FleetError) -> Int {
         try await work.run("SELECT fleet_wake(500)").one { (row) throws(PostgresError) in

@@ -83,7 +83,7 @@ extension FleetTaskTable {
         return try Self.counts(try await calls.run(sql, conditions.parameters))
     }
 
-    /// The number of tasks in each state that is no end.
+    /// The number of tasks in each state that is not an end.
     private static let liveCounts = """
         SELECT 'queued' AS state, coalesce(sum(queued), 0)::bigint AS n FROM fleet_lane WHERE is_open
         UNION ALL SELECT 'delayed', count(*) FROM fleet_delayed

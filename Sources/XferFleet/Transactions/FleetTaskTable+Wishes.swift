@@ -120,11 +120,11 @@ extension FleetTaskTable {
 }
 
 extension FleetTaskTable {
-    /// Lets the node that takes these queued tasks next end them, unless it finds their files published.
+    /// Makes the next node that claims these queued tasks end them, unless it finds that their files are published.
     ///
-    /// The rows are locked, so that a claim comes before or sees it.
+    /// The rows are locked, so that a claim happens before, or reads the change.
     ///
-    /// - Returns: those that were still queued.
+    /// - Returns: the tasks that were still queued.
     private func cancelAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
@@ -142,9 +142,9 @@ extension FleetTaskTable {
             ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
     }
 
-    /// The same for paused tasks, which are queued for that.
+    /// Does the same for paused tasks, which are queued for that purpose.
     ///
-    /// - Returns: those that were still paused.
+    /// - Returns: the tasks that were still paused.
     private func cancelPausedAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
@@ -155,7 +155,7 @@ extension FleetTaskTable {
 }
 
 extension FleetWish {
-    /// The argument that rows store beside the name.
+    /// The argument that rows store together with the name.
     var argument: String? {
         switch self {
         case .pause, .resume, .cancel, .retry, .remove: nil

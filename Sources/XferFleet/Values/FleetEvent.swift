@@ -26,7 +26,7 @@ public struct FleetEvent: Hashable, Sendable {
 
 /// A condition that selects events.
 public struct FleetEventFilter: Hashable, Sendable {
-    /// Events of this owner's tasks alone; nil for all.
+    /// The owner whose events are returned; nil for all.
     public var owner: String?
     /// The kinds of events; nil for all kinds.
     public var kinds: Set<FleetEvent.Kind>?
@@ -39,7 +39,7 @@ public struct FleetEventFilter: Hashable, Sendable {
 /// Events in their order.
 public struct FleetEventPage: Hashable, Sendable {
     public let events: [FleetEvent]
-    /// The number after which to continue reading; it counts events that the filter left out.
+    /// The number after which to continue reading; it includes events that the filter excluded.
     public let next: Int64
     /// The newest event there is.
     public let newest: Int64

@@ -15,7 +15,7 @@ public struct FleetNewTask: Hashable, Sendable {
     /// The host of the first URL, in the form of the limits.
     public var host: String
     public var place: FleetPlace
-    /// The database's clock decides when it has come.
+    /// The earliest start. The database's clock decides when it has passed.
     public var notBefore: Timestamp?
     /// True if its request may be made twice.
     public var isRepeatable: Bool

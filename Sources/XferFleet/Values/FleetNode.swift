@@ -41,7 +41,7 @@ public struct FleetRegistration: Hashable, Sendable {
     public let name: String
     /// Raised by each registration: an older one's writes hit no row.
     public let incarnation: Int64
-    /// The last local event whose effects the fleet has; 0 for a new store.
+    /// The last local event whose effects are in the fleet's database; 0 for a new store.
     public let applied: Int64
     /// Identifies the fleet: 32 hexadecimal digits, random.
     public let fleet: String
@@ -89,7 +89,7 @@ public struct FleetBeat: Hashable, Sendable {
     /// All nodes, by name, without counts.
     public let nodes: [FleetNodeRow]
     public let rates: FleetRates
-    /// True if the time of a delayed task has come.
+    /// True if the time of a delayed task has passed.
     public let hasDue: Bool
     /// True if there is a wish for the node, or a task that it could claim.
     public let hasWork: Bool

@@ -35,9 +35,9 @@ public struct FleetPermit: Hashable, Sendable {
     }
 }
 
-/// A permit of a claim that is void now.
+/// A permit of a claim that is now void.
 public struct FleetOpenPermit: Hashable, Sendable {
     public let permit: FleetPermit
-    /// True if a wish to cancel waited for the former node.
+    /// True if a wish to cancel waited for the previous node.
     public let wasCancelling: Bool
 }

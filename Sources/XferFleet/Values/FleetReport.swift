@@ -39,13 +39,14 @@ public struct FleetEnd: Hashable, Sendable {
 /// A claim that the node returns without an end.
 public struct FleetRelease: Hashable, Sendable {
     public enum Next: Hashable, Sendable {
-        /// Returns the task to the head of its lane: handed over, not begun, or drained.
+        /// Returns the task to the head of its lane, because it was handed over, has not begun, or its node is
+        /// draining.
         case queue
-        /// Like `queue`, and this node does not get the task again.
+        /// As `queue`, but this node does not get the task again.
         case decline
         /// A wish to pause was carried out.
         case paused
-        /// To the head of the lane of another place: a wish to move was carried out.
+        /// Moves the task to the head of the lane of another place, as a wish requested.
         case move(FleetPlace)
     }
 

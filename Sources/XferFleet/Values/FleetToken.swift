@@ -11,7 +11,7 @@ public struct FleetToken: Hashable, Sendable {
     public let owner: String
     public let scope: TokenScope
     public let createdAt: Timestamp
-    /// It is refused from then on; nil is never.
+    /// The expiry; nil is never.
     public let expiresAt: Timestamp?
 
     /// The highest number of tokens that may exist.

@@ -34,7 +34,7 @@ public enum FleetAgent {
                 try StandardOutput.write(
                     from == to
                         ? "the fleet's database has schema \(to) already\n"
-                        : "the fleet's database went from schema \(from) to \(to)\n")
+                        : "the fleet's database was migrated from schema \(from) to \(to)\n")
                 return .success
             } catch {
                 Daemon.complain("\(error)", of: program)
@@ -51,7 +51,7 @@ public enum FleetAgent {
             for warning in instance.loaded.warnings + instance.missing.map(\.description) {
                 Daemon.complain("warning: \(warning)", of: program)
             }
-            try StandardOutput.write("\(instance.paths.configurationFile): the configuration is right\n")
+            try StandardOutput.write("\(instance.paths.configurationFile): the configuration is valid\n")
             return .success
         } catch let error as StandardOutputError {
             error.report()

@@ -8,7 +8,7 @@ import XferProtocol
 
 /// Judges a new task for the fleet: the fields that the database may store, and that any node could execute.
 struct FleetAdmission: Sendable {
-    /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose
+    /// The longest task that the database keeps, in bytes of JSON. A node passes it to its xferd in a message, whose
     /// limit is 4 MiB by default.
     static let largestTask = 3 << 20
 
@@ -29,12 +29,12 @@ struct FleetAdmission: Sendable {
         }
         if let priority = task.priority, priority > caller.maxPriority {
             throw RPCFailure(
-                .permissionDenied, "\(path)priority: at most \(caller.maxPriority) is granted",
+                .permissionDenied, "\(path)priority: the caller may set at most \(caller.maxPriority)",
                 data: ErrorData(reason: "permission_denied", path: path + "priority"))
         }
         if !caller.isOperator, let field = NewTask.wireFields.first(in: task, where: Self.fieldsOfOperators.contains) {
             throw RPCFailure(
-                .permissionDenied, "\(path)\(field.name): only operators may give it",
+                .permissionDenied, "\(path)\(field.name): only operators may set it",
                 data: ErrorData(reason: "permission_denied", path: path + field.name))
         }
         var owner = caller.name
@@ -44,7 +44,7 @@ struct FleetAdmission: Sendable {
         let pinned = Self.sendsFile(task) ? FleetPlace.node(node) : nil
         if let pinned, let place, place != pinned {
             throw Self.refusal(
-                path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
+                path + "place", "the files to send are on node \(node)", expected: pinned.description)
         }
         if case .storage = place { try Self.requireFitForStorage(task, path) }
         if caller.isConfined { try Self.requireConfined(task, at: place, path) }
@@ -99,14 +99,14 @@ struct FleetAdmission: Sendable {
                 data: ErrorData(reason: "scope", path: path + field))
         }
         if let directory = task.dir {
-            guard case .storage = place else { throw denied("dir", "it is a directory of a node") }
+            guard case .storage = place else { throw denied("dir", "it is a directory on a node") }
             let names = directory.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if names.contains(where: HiddenComponents.isHidden) {
                 throw denied("dir", "a component begins with a dot")
             }
         }
         if let output = task.output {
-            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory of a node") }
+            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory on a node") }
             if HiddenComponents.isHidden(output) { throw denied("output", "it begins with a dot") }
         }
         if task.destination.onConflict.applied(to: nil)?.replaces == true {
@@ -116,7 +116,7 @@ struct FleetAdmission: Sendable {
 
     // MARK: Fields
 
-    /// The fields that an xferd takes from operators alone, by their declarations.
+    /// The fields that an xferd accepts only from operators, by their declarations.
     private static let fieldsOfOperators = Set(NewTask.wireFields.filter { $0.access == .operators }.map(\.name))
 
     private struct Refused {
@@ -152,7 +152,7 @@ struct FleetAdmission: Sendable {
 
     private static let unsupported: [(names: [String], reason: String)] = [
         (["credential", "client_cert", "cookie_list", "proxy"], "a fleet keeps no secrets"),
-        (["cookies", "ca_file", "unix_socket"], "the name may mean another thing on other nodes"),
+        (["cookies", "ca_file", "unix_socket"], "the name may have another meaning on other nodes"),
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
         (["after", "after_batch", "after_group"], "dependencies are not supported in a fleet"),
@@ -165,7 +165,7 @@ struct FleetAdmission: Sendable {
             data: ErrorData(reason: "not_in_fleet", path: path, expected: expected))
     }
 
-    /// The text for the node's `task.add`, without what the database has in columns of its own.
+    /// The text for the node's `task.add`, without the fields that the database has in columns of their own.
     private static func specification(_ task: NewTask) -> String {
         guard var fields = task.wire.objectValue else { return "{}" }
         for name in ["owner", "client_key", "priority", "paused", "not_before", "group"] { fields[name] = nil }

@@ -49,7 +49,7 @@ extension FleetFace {
     ) async throws -> EventsSubscribe.Result {
         guard context.connection.canNotify else {
             throw RPCFailure(
-                .invalidRequest, "events.subscribe needs a connection of lines",
+                .invalidRequest, "events.subscribe needs the Unix socket or a WebSocket",
                 data: ErrorData(reason: "no_notifications"))
         }
         let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
@@ -72,7 +72,7 @@ extension FleetFace {
         return try await feed(filter, types: types, since: params.since).feed
     }
 
-    /// The events after `since`, or from now on, and the newest one there is.
+    /// The events after `since`, or from now on, and the number of the newest one.
     private func feed(
         _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
     ) async throws -> (feed: FleetFeed, newest: Int64) {

@@ -5,7 +5,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// The calls about a node that does not come back.
+/// The calls about a node that is permanently lost.
 extension FleetFace {
     func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
         var result = FleetForget.Result()

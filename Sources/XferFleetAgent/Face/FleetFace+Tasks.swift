@@ -138,7 +138,7 @@ extension FleetFace {
         guard unfinished.addingSaturated(Int64(clamping: count)) <= Int64(clamping: maxTasks) else {
             throw RPCFailure(
                 .limitExceeded,
-                "this user has \(unfinished) unfinished tasks in the fleet, \(maxTasks) are granted (max_tasks)",
+                "this user has \(unfinished) unfinished tasks in the fleet, the highest number is \(maxTasks) (max_tasks)",
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: maxTasks)))
         }
     }
@@ -155,7 +155,7 @@ extension FleetFace {
             guard let id = Int64(cursor, radix: 10), id > 0 else {
                 throw RPCFailure(
                     .invalidParams, "cursor: it belongs to no list of a fleet's tasks",
-                    data: ErrorData(reason: "invalid_value", path: "cursor", expected: "next_cursor of an answer"))
+                    data: ErrorData(reason: "invalid_value", path: "cursor", expected: "the next_cursor of an answer"))
             }
             return FleetTaskID(id)
         }
@@ -176,8 +176,8 @@ extension FleetFace {
             TaskList.Result(tasks: [], nextCursor: isWhole ? next : String(tasks[text.count - 1].id.rawValue)))
     }
 
-    /// Records of the first of these tasks, as many as one answer takes. Pages of tables have no specifications: those
-    /// whose fields are wanted are read one by one.
+    /// Records of the first of these tasks, as many as fit into one answer. Pages of tables have no specifications, so
+    /// these are read one by one if their fields are requested.
     func records(of tasks: [FleetTask], _ columns: TaskColumns?) async throws -> PageText {
         let wanted = columns ?? .listing
         let hasThem = ["url", "output", "dir", "kind", "meta", "method"].contains { wanted.contains($0) }
@@ -232,7 +232,8 @@ extension FleetFace {
             let name = AccountDirectory.name(of: owner.rawValue) ?? String(owner.rawValue)
             guard caller.isOperator || name == caller.name else {
                 throw RPCFailure(
-                    .notFound, "owner: only your own tasks", data: ErrorData(reason: "not_found", path: "owner"))
+                    .notFound, "owner: you may list only your own tasks",
+                    data: ErrorData(reason: "not_found", path: "owner"))
             }
             result.owner = name
         }

@@ -35,7 +35,7 @@ extension FleetFace {
         try TokenHandlers.requireSocket(context)
         if let expiresAt = params.expiresAt, expiresAt <= Clocks.wall() {
             throw ManagerError.invalidField(
-                path: "expires_at", reason: "the time is over already", expected: "a time in the future")
+                path: "expires_at", reason: "the time has already passed", expected: "a time in the future")
         }
         guard params.directory == nil else {
             throw ManagerError.invalidField(

@@ -17,7 +17,7 @@ extension FleetFace {
         _ wish: FleetWish, to selection: TaskSelection, _ caller: FleetCaller
     ) async throws -> SelectionResult {
         guard selection.background != true else {
-            throw Self.unsupported("background", "a fleet carries a verb out before it answers; leave the field out")
+            throw Self.unsupported("background", "a fleet applies a verb before it answers; leave the field out")
         }
         if let ids = try selection.ids ?? Self.ids(of: selection.filter) {
             return .ids(try await apply(wish, to: ids, caller))
@@ -77,7 +77,7 @@ extension FleetFace {
         if let priority = params.changes.priority {
             guard priority <= caller.maxPriority else {
                 throw RPCFailure(
-                    .permissionDenied, "changes.priority: at most \(caller.maxPriority) is granted",
+                    .permissionDenied, "changes.priority: the caller may set at most \(caller.maxPriority)",
                     data: ErrorData(reason: "permission_denied", path: "changes.priority"))
             }
             fields["priority"] = nil
@@ -85,7 +85,7 @@ extension FleetFace {
         let known = ["max_retries", "retry_for", "retry_non_idempotent", "max_recv_rate", "max_send_rate"]
         if let other = fields.members.first(where: { !known.contains($0.key) }) {
             throw Self.unsupported(
-                "changes.\(other.key)", "in a fleet only priority and \(known.joined(separator: ", ")) change")
+                "changes.\(other.key)", "in a fleet only priority and \(known.joined(separator: ", ")) can change")
         }
         if let priority = params.changes.priority { try await require(.priority(priority), params.id, caller) }
         if !fields.members.isEmpty {
@@ -108,7 +108,7 @@ extension FleetFace {
         case .bottom: .ids(try await apply(.reorder(.bottom), to: params.ids, caller))
         case .before, .after:
             throw Self.unsupported(
-                "to", "tasks of a fleet move to the top or the bottom, fleet.move gives them another place")
+                "to", "tasks of a fleet move to the top or the bottom; fleet.move changes the nodes that may run them")
         }
     }
 }

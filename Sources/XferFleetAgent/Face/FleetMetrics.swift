@@ -46,10 +46,10 @@ struct FleetMetrics: Sendable {
         }
         return [
             single(
-                "xfer_fleet_database_up", "gauge", "1 if the fleet's database answered last time.",
+                "xfer_fleet_database_up", "gauge", "1 if the fleet's database answered the last call.",
                 nodeStatus.databaseProblem == nil ? 1 : 0),
             single(
-                "xfer_fleet_daemon_up", "gauge", "1 if the node's xferd answered last time.",
+                "xfer_fleet_daemon_up", "gauge", "1 if the node's xferd answered the last call.",
                 nodeStatus.daemonProblem == nil ? 1 : 0),
             single(
                 "xfer_fleet_held", "gauge", "Tasks of the fleet that this node has claimed.", Double(nodeStatus.claimed)
@@ -71,7 +71,7 @@ struct FleetMetrics: Sendable {
         states.lines = FleetTaskState.allCases.map { ([("state", $0.rawValue)], Double(counts[$0])) }
         var oldest = Family(
             name: "xfer_fleet_oldest_queued_seconds", type: "gauge",
-            help: "Age of the oldest queued task by the database's clock; 0 without one.")
+            help: "Age of the oldest queued task by the database's clock; 0 if none is queued.")
         oldest.lines = [([], figures.oldestQueued ?? 0)]
         var unserved = Family(
             name: "xfer_fleet_unserved", type: "gauge", help: "Queued tasks without an available node for their place.")
@@ -83,10 +83,12 @@ struct FleetMetrics: Sendable {
 
     private func nodes(_ rows: [FleetNodeRow], _ observer: BeatObserver) -> [Family] {
         let now = Clocks.monotonic()
-        var beats = Family(name: "xfer_fleet_node_beats_total", type: "counter", help: "Beats of a node.")
+        var beats = Family(
+            name: "xfer_fleet_node_beats_total", type: "counter", help: "Beats (signs of life) of a node.")
         var leases = Family(name: "xfer_fleet_node_leases", type: "gauge", help: "Tasks that a node has claimed.")
         var live = Family(
-            name: "xfer_fleet_node_live", type: "gauge", help: "1 if this node has seen a recent beat of the node.")
+            name: "xfer_fleet_node_live", type: "gauge",
+            help: "1 if this agent has recently observed a beat of the node.")
         var draining = Family(name: "xfer_fleet_node_draining", type: "gauge", help: "1 if a node claims no new tasks.")
         for row in rows {
             let labels = [("node", row.description.name)]

@@ -8,7 +8,7 @@ final class DaemonEvents: NodePart, Sendable {
 
     private struct State {
         var isConnected = false
-        /// Events have come, or may have been missed, that no round has read.
+        /// True if events have arrived, or may have been missed, that no round has read.
         var isPending = true
     }
 

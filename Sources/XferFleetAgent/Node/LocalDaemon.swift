@@ -117,7 +117,7 @@ struct LocalDaemon: Sendable {
         .durable(.taskRemoved),
     ]
 
-    /// Stops tasks and removes them, whatever their state.
+    /// Stops tasks and removes them, in any state.
     func discard(_ ids: [TaskID]) async throws {
         for chunk in ids.chunks(of: Self.chunk) {
             try await client.cancel(TaskSelection(ids: chunk))

@@ -18,10 +18,10 @@ extension NodeAgent {
 
     /// Waits for the next round.
     ///
-    /// A node without trouble sleeps until something rings: threads of the database's send the next beat, and look
-    /// whether there is something to do when another agent announces it. Else a round follows after the interval.
+    /// A healthy node sleeps until a signal: the database's threads send the next beat, and check for work when another
+    /// agent announces some. Otherwise a round follows after the interval.
     ///
-    /// - Returns: true if there may be something to do besides a beat.
+    /// - Returns: true if there may be work other than a beat.
     func rest() async -> Bool {
         guard let registration, let lastBeatAt = beats.lastBeatAt, isAtEase else {
             endWatch()

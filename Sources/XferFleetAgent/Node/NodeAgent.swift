@@ -39,7 +39,7 @@ actor NodeAgent: NodePart {
         beats = NodeBeats(context)
     }
 
-    /// True if the node keeps no task from others, as long as its daemon is there at all.
+    /// True if the node blocks no task of others, as long as its daemon answers.
     var isFree: Bool { work.isIdle && events.isConnected }
 
     /// Works until the Swift task is cancelled.
@@ -61,7 +61,7 @@ actor NodeAgent: NodePart {
         }
     }
 
-    /// - Parameter isRung: true if there may be something to do besides a beat.
+    /// - Parameter isRung: true if there may be work other than a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {
@@ -209,7 +209,7 @@ actor NodeAgent: NodePart {
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
             logger.notice(
-                "waiting for the end of the node of this name with another store", metadata: ["node": "\(node)"])
+                "waiting until another store's node of the same name has ended", metadata: ["node": "\(node)"])
         }
         rival = beat
         beats.observer.observe([node: beat], at: now)
@@ -265,7 +265,7 @@ actor NodeAgent: NodePart {
 struct NodeStatus: Sendable {
     var fleet = ""
     var databaseProblem: String?
-    var daemonProblem: String? = "it was not called yet"
+    var daemonProblem: String? = "it has not been called yet"
     var isDraining = false
     var nodes: [FleetNodeRow] = []
     var observer = BeatObserver()

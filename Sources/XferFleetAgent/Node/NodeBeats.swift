@@ -16,7 +16,7 @@ final class NodeBeats: NodePart {
     /// The time of the daemon's last answer.
     var lastAnswerAt: MonotonicInstant?
     var observer = BeatObserver()
-    /// The beat whose lease the daemon has.
+    /// The beat for which the daemon got its lease.
     private var leasedFor: MonotonicInstant?
     private var lastTrimAt: MonotonicInstant?
     /// The time at which the node last cleared the list of tasks that it refuses; nil clears it at once.
@@ -40,7 +40,7 @@ final class NodeBeats: NodePart {
     /// Sets the rates again: the daemon has another database.
     func forgetDatabaseOfDaemon() { appliedRates = nil }
 
-    /// A new registration beats at once.
+    /// Resets the times for a new registration, which sends a beat at once.
     func restart() { (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil) }
 
     // MARK: Beats
@@ -61,9 +61,9 @@ final class NodeBeats: NodePart {
         return (try await database.nodes.beat(registration, figures: nil), now)
     }
 
-    /// A node that holds nothing keeps no task from others, as long as its daemon is there at all.
+    /// Records whether the node has no tasks and its daemon answers: then it blocks no task of others.
     ///
-    /// - Parameter isFree: true if it holds nothing and its daemon is there.
+    /// - Parameter isFree: true if it has no tasks and its daemon answers.
     func mayBeat(at now: MonotonicInstant, isFree: Bool) -> Bool {
         isFree || rules.mayBeat(lastAnswerAt: lastAnswerAt, at: now)
     }
@@ -76,7 +76,7 @@ final class NodeBeats: NodePart {
         (leasedFor, lastAnswerAt) = (lastBeatAt, now)
     }
 
-    /// Looks at the other nodes, and takes over from those that are down.
+    /// Checks the other nodes, and takes over the tasks of nodes that are down.
     func observe(_ nodes: [FleetNodeRow], _ registration: FleetRegistration) async throws {
         let now = Clocks.monotonic()
         let others = nodes.filter { !$0.isDown }
@@ -93,7 +93,7 @@ final class NodeBeats: NodePart {
             let name = row.description.name
             guard try await database.takeovers.takeOver(row) else { continue }
             announcer.announce()
-            logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
+            logger.warning("a node is down: other nodes take over its tasks", metadata: ["node": "\(name)"])
             changes.ring()
         }
     }

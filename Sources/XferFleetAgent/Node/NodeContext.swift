@@ -33,7 +33,7 @@ struct NodeContext: Sendable {
     }
 }
 
-/// A part of the agent. Its parts run one at a time, on the agent's actor.
+/// A part of the agent. The parts run one at a time, on the agent's actor.
 protocol NodePart {
     var context: NodeContext { get }
 }

@@ -25,7 +25,7 @@ extension NodeWork {
         wakeSignal.ring()
     }
 
-    /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
+    /// Adds the claimed tasks to the daemon. After a crash before or after that, `reconcile` corrects the state.
     private func handOver(_ registration: FleetRegistration) async throws {
         try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
         let once = unadded.filter { !$0.isRepeatable }.map(\.claimKey)

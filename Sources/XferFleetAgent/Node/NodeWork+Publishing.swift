@@ -11,7 +11,7 @@ import XferProtocol
 extension NodeWork {
     // MARK: Publishing
 
-    /// Requests permits for staged tasks, and publishes those that got one.
+    /// Requests permits for staged tasks, and publishes the tasks that got one.
     func publishStaged(_ registration: FleetRegistration) async throws {
         guard !staged.isEmpty else { return }
         let ids = staged.keys.sorted()
@@ -25,7 +25,7 @@ extension NodeWork {
             // A hook's work would go on; hooks are not for tasks of a fleet.
             guard let file = record.stagedFile else { continue }
             guard let permit = storages.permit(claimKey, file) else {
-                try await giveBack(id, claimKey, reason: "\(file.path) is on no shared storage of the node")
+                try await giveBack(id, claimKey, reason: "\(file.path) is not on a shared storage of the node")
                 continue
             }
             permits[id] = permit
@@ -73,8 +73,8 @@ extension NodeWork {
 
     // MARK: After a takeover
 
-    /// Lets xferd finish files that this node was permitted to publish before the fleet gave the tasks to others. To
-    /// cancel them in the middle would delete files that the fleet counts as published.
+    /// Lets xferd finish files that this node was permitted to publish before the fleet gave the tasks to others.
+    /// Cancelling them in between would delete files that the fleet regards as published.
     ///
     /// If the next node has checked already, the partial file no longer has its name, and xferd publishes nothing.
     func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws
@@ -95,7 +95,7 @@ extension NodeWork {
         }
     }
 
-    /// Checks if former claims of these tasks have published files, before anything is transferred again.
+    /// Checks if earlier claims of these tasks have published files, before anything is transferred again.
     func settlePermits(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
         let open = try await database.permits.open(claims.map(\.claimKey))
         guard !open.isEmpty else { return }

@@ -83,7 +83,7 @@ extension NodeWork {
         }
         for id in waiting {
             guard let claimKey = claimed[id], try await giveUp(id) else { continue }
-            outbox.release(claimKey, .queue, reason: "node \(configuration.node) drains")
+            outbox.release(claimKey, .queue, reason: "node \(configuration.node) is draining")
         }
     }
 }

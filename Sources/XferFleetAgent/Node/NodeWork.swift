@@ -30,7 +30,7 @@ final class NodeWork: NodePart {
 
     /// True if the node takes no new tasks.
     var isDraining: Bool { nodeStatus.withLockedValue { $0.isDraining } }
-    /// True if the node holds no task.
+    /// True if the node has no task.
     var isIdle: Bool { claimed.count == 0 && unadded.isEmpty }
     /// True if nothing waits for another attempt.
     var isSettled: Bool { unadded.isEmpty && staged.isEmpty && outbox.isEmpty }
@@ -81,7 +81,7 @@ final class NodeWork: NodePart {
             }
         }
         if !over.isEmpty {
-            logger.notice("tasks of the fleet that are no longer this node's are dropped: \(over.count)")
+            logger.notice("tasks that the fleet no longer assigns to this node were removed: \(over.count)")
         }
         try await finishPermitted(stagedOnes, registration)
         try await daemon.discard(over)
@@ -166,7 +166,7 @@ final class NodeWork: NodePart {
     func drop(_ lost: [FleetTaskID], _ registration: FleetRegistration) async throws {
         let gone = lost.compactMap { task in claimed.local(of: task).map { (local: $0, task: task) } }
         guard !gone.isEmpty else { return }
-        logger.warning("the fleet has given tasks to other nodes: \(gone.count) are dropped here")
+        logger.warning("the fleet has given tasks to other nodes: \(gone.count) were removed here")
         try await finishPermitted(gone.filter { staged[$0.local] != nil }, registration)
         for (local, _) in gone {
             claimed.remove(local)

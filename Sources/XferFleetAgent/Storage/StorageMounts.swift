@@ -9,7 +9,7 @@ import XferSystem
 /// The shared storages of the configuration, and those that are mounted now.
 ///
 /// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount
-/// whose server is away may block for ever, so the agent never waits for a check: it uses the last results.
+/// whose server does not answer may block for any time, so the agent never waits for a check: it uses the last results.
 final class StorageMounts: Sendable {
     /// Lies in the storage's top directory; its first line is the storage's name.
     static let marker = ".xfer-storage"
@@ -160,9 +160,9 @@ final class StorageMounts: Sendable {
 
     // MARK: After a takeover
 
-    /// Removes the partial file of a former claim by its name, and checks if its file was published.
+    /// Removes the partial file of an earlier claim by its name, and checks if its file was published.
     ///
-    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is
+    /// The previous node publishes by that name, so its rename fails with ENOENT after the removal. So a file that is
     /// missing afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
@@ -172,7 +172,7 @@ final class StorageMounts: Sendable {
             let directory = path(of: permit.directory, on: permit.storage)
         else { throw FileError.missing(path: "storage:\(permit.storage)") }
         guard permit.part.hasPrefix(".xfer-") else {
-            throw FileError.invalidName(permit.part, problem: "it is no part's")
+            throw FileError.invalidName(permit.part, problem: "it is not the name of a partial file")
         }
         return try await Self.answer(from: pool) {
             // Below an empty mount point there is no file either.

@@ -20,8 +20,8 @@ final class WakeSignal: Sendable {
 
     /// Returns at once if the Swift task is cancelled.
     ///
-    /// - Parameter time: nil is without end.
-    /// - Returns: true if it was rung, and not nudged or the time passed.
+    /// - Parameter time: nil is unlimited.
+    /// - Returns: true after a signal; false if it was only nudged or the time has passed.
     @discardableResult
     func wait(atMost time: Duration?) async -> Bool {
         let alarm = time.map { time in
@@ -39,7 +39,7 @@ final class WakeSignal: Sendable {
     }
 }
 
-/// Rings for all who wait for a change in the fleet.
+/// Signals all waits for a change in the fleet.
 final class WakeSignals: Sendable {
     private let signals = NIOLockedValueBox<[ObjectIdentifier: WakeSignal]>([:])
 

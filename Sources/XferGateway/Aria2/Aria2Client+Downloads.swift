@@ -11,7 +11,7 @@ extension Aria2Client {
         try await download(try params.string(0), Aria2Status.Key.columns(for: keys))
     }
 
-    /// The download with this GID, or the only one whose GID begins so.
+    /// The download with this GID, or the only one whose GID begins with this text.
     func download(_ text: String, _ columns: Aria2Columns) async throws -> Aria2Status {
         guard Aria2GID.isPrefix(text) else { throw Aria2Fault("Invalid GID \(text.prefix(40))") }
         guard let gid = Aria2GID(text) else { return try await download(prefix: text.lowercased(), columns) }
@@ -19,7 +19,7 @@ extension Aria2Client {
         return found
     }
 
-    /// The download with this GID; nil if there is none that is shown.
+    /// The download with this GID; nil if none is shown.
     func find(_ gid: Aria2GID, _ columns: Aria2Columns) async throws -> Aria2Status? {
         if let id = gid.task(seed: seed), let status = try await download(id, columns), status.gid == gid {
             return status
@@ -33,7 +33,7 @@ extension Aria2Client {
             .map { Aria2Status($0, seed: seed) }.first { $0.gid == gid }
     }
 
-    /// The download that a task is; nil if there is none that is shown.
+    /// The download of a task; nil if it is not shown.
     func download(_ id: TaskID, _ columns: Aria2Columns) async throws -> Aria2Status? {
         do {
             let result = try await attempt(TaskGet.self, TaskGet.Params(id: id, fields: columns.fields))
@@ -116,7 +116,7 @@ extension Aria2Client {
         return objects(slice.apply(to: try await stopped(columns)), keys)
     }
 
-    /// Returns the results that are shown, oldest first: of the newest 1,000, as many as aria2 keeps by default.
+    /// Returns the shown results, oldest first, at most the newest 1,000, which is aria2's default.
     func stopped(_ columns: Aria2Columns) async throws -> [TaskRecord] {
         let limit = Int(clamping: Aria2Slice.maxCount)
         return try await list(filter(Aria2State.stopped), .descending, columns, limit: limit)

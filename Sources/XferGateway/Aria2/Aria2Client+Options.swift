@@ -57,7 +57,7 @@ extension Aria2Client {
         if urls != status.urls {
             guard let url = urls.first, urls.allSatisfy({ $0 == url }) else {
                 throw Aria2Fault(
-                    "a download keeps the mirrors with which it was added; only a single URI can be put in their place")
+                    "a download keeps the mirrors with which it was added; only a single URI can replace them")
             }
             _ = try await call(TaskSetSource.self, TaskSetSource.Params(id: status.task.id, url: url))
         }
@@ -140,7 +140,7 @@ extension Aria2Client {
         ]
     }
 
-    /// Counts that cost no list: those of the group, or of all tasks.
+    /// Counts that need no list: those of the group, or of all tasks.
     private func counts() async throws -> StateCounts {
         if facade.showsAll { return try await call(DaemonStatus.self, NoParams()).counts }
         do {

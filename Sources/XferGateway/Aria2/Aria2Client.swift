@@ -54,7 +54,7 @@ struct Aria2Client: Sendable {
 
     static let done: JSONValue = "OK"
 
-    /// The version of aria2 whose protocol this is. Front-ends look for features there.
+    /// The version of aria2 whose protocol this is. Front-ends derive features from it.
     private static let version: JSONValue = [
         "version": "1.37.0", "enabledFeatures": ["Async DNS", "GZip", "HTTPS", "Message Digest", "XML-RPC"],
     ]

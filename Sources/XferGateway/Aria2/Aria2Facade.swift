@@ -68,7 +68,8 @@ final class Aria2Facade: Sendable {
         }
     }
 
-    /// `system.multicall`: calls one after the other, each with a token of its own. A result is in an array of one.
+    /// `system.multicall`: calls one after the other, each with a token of its own. Each result is in an array of one
+    /// element.
     private func performAll(_ params: [JSONValue], for session: Aria2Session) async -> Outcome {
         let calls: [Result<(method: String, params: [JSONValue]), Aria2Fault>]
         do throws(Aria2Fault) {

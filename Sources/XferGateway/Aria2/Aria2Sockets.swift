@@ -118,7 +118,7 @@ extension RPCError {
     init(_ fault: Aria2Fault) { self.init(Int(clamping: fault.code), fault.message) }
 }
 
-/// The service of a listener: the scoped one, and beside it the methods of aria2.
+/// The service of a listener: the scoped one, with the methods of aria2 in addition.
 struct DialectService: RPCService {
     let scoped: ScopedService
     let aria2: Aria2Sockets

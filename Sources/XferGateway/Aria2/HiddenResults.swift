@@ -8,7 +8,7 @@ import XferProtocol
 /// The list of results is empty when the service starts, like aria2's.
 final class HiddenResults: Sendable {
     private let start: Timestamp
-    /// For each user the tasks that were hidden, each with its run's end: a retried one shows again.
+    /// The hidden tasks of each user, each with the end of its run: a retried task is shown again.
     private let hidden = NIOLockedValueBox<[UInt32: [TaskID: Timestamp]]>([:])
 
     /// The highest number of results of a user that are remembered as hidden. Lists show the newest 1,000, so older

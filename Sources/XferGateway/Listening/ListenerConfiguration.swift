@@ -21,7 +21,7 @@ public struct ListenerConfiguration: Hashable, Sendable {
     public var address: ListenAddress
     /// The settings for TLS; nil is plain HTTP.
     public var tls: TLS?
-    /// Names by which clients reach it, in lower case, beside its addresses and `localhost`.
+    /// Names by which clients reach it, in lower case, in addition to its addresses and `localhost`.
     public var hosts: [String]
     /// Origins of the web pages that may call, as browsers send them: `https://ui.example`.
     public var origins: [String]

@@ -53,7 +53,8 @@ struct AccessGate: HTTPGate {
             guard fields.count == 1, let token = Self.bearer(field).flatMap(tokens.token(for:)) else {
                 refusals.record(.wrongToken)
                 return .refused(
-                    .unauthorized("this is no token that exists; it may have expired\n", error: "invalid_token"),
+                    .unauthorized(
+                        "the token is unknown; it may have expired or been revoked\n", error: "invalid_token"),
                     after: Self.delay)
             }
             found = token
@@ -66,7 +67,7 @@ struct AccessGate: HTTPGate {
                 return Self.opensAria2Socket(request) ? .upgraded(anonymous) : .admitted(anonymous)
             }
             refusals.record(.missingToken)
-            return .refused(.unauthorized("a token is needed: Authorization: Bearer …\n"), after: .zero)
+            return .refused(.unauthorized("a token is required: Authorization: Bearer …\n"), after: .zero)
         }
         // The user's grant may have been withdrawn since the token was made.
         if let refusal = service.refusal(of: token.user) {
@@ -90,7 +91,7 @@ struct AccessGate: HTTPGate {
         if Self.opensAria2Socket(request) { return .upgraded(client) }
         guard request.path == Self.socketPath else { return .admitted(client) }
         guard Self.opensSocket(request) else {
-            return .refused(.text("this is a WebSocket (RFC 6455)\n", status: 426), after: .zero)
+            return .refused(.text("this path is for WebSockets only (RFC 6455)\n", status: 426), after: .zero)
         }
         return .upgraded(client)
     }
@@ -169,7 +170,7 @@ extension HTTPClient {
             remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false, isEncrypted: isEncrypted))
     }
 
-    /// The id in place of a token's for anonymous requests; ids of tokens are greater.
+    /// The id that anonymous requests have instead of a token's; ids of tokens are greater.
     static let anonymousToken: Int64 = 0
 }
 

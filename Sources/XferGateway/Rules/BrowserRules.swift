@@ -99,10 +99,10 @@ extension BrowserRules.Refusal {
         switch self {
         case .host:
             .text(
-                "this name is not among the listener's hosts: list it under listen, hosts, or use an address\n",
+                "this host name is not among the listener's: add it under listen, hosts, or use an address\n",
                 status: 421)
         case .origin:
-            .text("pages of this origin may not call: list it under listen, origins\n", status: 403)
+            .text("web pages of this origin are not allowed: add the origin under listen, origins\n", status: 403)
         }
     }
 }

@@ -35,7 +35,7 @@ public protocol TokenDirectory: Sendable {
     func token(_ id: Int64) -> GatewayToken?
 }
 
-/// The requests of a scope that are allowed beside RPC methods.
+/// The requests of a scope that are allowed in addition to RPC methods.
 enum RouteRules {
     /// True if a path is answered without `Authorization`: the health check, the files of the web page, which contain
     /// no secrets, and aria2's paths, whose tokens are in the calls.

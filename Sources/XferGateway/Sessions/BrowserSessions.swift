@@ -97,7 +97,7 @@ struct BrowserSessions: Sendable {
             return .cookie("\(Self.cookieName)=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0")
         }
         guard request.header("authorization") != nil else {
-            return .text("a session is made from a token: Authorization: Bearer …\n", status: 400)
+            return .text("a session needs a token: Authorization: Bearer …\n", status: 400)
         }
         // The browser is going to replace its cookie, so the old one is of no use to its user.
         if let old = Self.cookie(in: request) { end(old) }

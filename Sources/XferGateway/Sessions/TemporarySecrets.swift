@@ -48,7 +48,7 @@ struct SecretEntries<Value: Hashable & Sendable>: Sendable {
     let lifetime: Duration
     private var entries: [String: Entry] = [:]
 
-    /// The highest number of valid secrets of a token. Beyond it the oldest are dropped.
+    /// The highest number of valid secrets of a token. If there are more, the oldest are removed.
     static var maxPerToken: Int { 100 }
 
     init(lifetime: Duration) { self.lifetime = lifetime }

@@ -81,7 +81,7 @@ export class AddDialog {
         if (problem) throw problem;
         if (urls.length === 0) throw new Error("Write at least one URL, each on a line of its own.");
         if (urls.length > MOST_TASKS) {
-            throw new Error(`${formatCount(MOST_TASKS)} URLs fit in one add. Add the rest afterwards.`);
+            throw new Error(`${formatCount(MOST_TASKS)} URLs can be added at once. Add the rest afterwards.`);
         }
         const options = optionsOf(fields);
         // With a key it is safe to press the button again after a lost answer.
@@ -170,9 +170,9 @@ function problemOf(text) {
         !URL_PATTERN.test(line) && (OPTION_PATTERN.test(line) || line.includes("://")));
     if (index < 0) return null;
     const line = lines[index].length > 60 ? `${lines[index].slice(0, 60)}…` : lines[index];
-    const kind = OPTION_PATTERN.test(line) ? "is an option" : "is not one http or https URL alone";
-    return new Error(`Line ${formatCount(index + 1)} ${kind}: ${line}. This page takes URLs only and would lose it; `
-        + "nothing was taken. Add the list with “xferctl add -i FILE”, which reads checksums, mirrors and options.");
+    const kind = OPTION_PATTERN.test(line) ? "is an option" : "is not a single http or https URL";
+    return new Error(`Line ${formatCount(index + 1)} ${kind}: ${line}. This page accepts URLs only and would lose it; `
+        + "nothing was added. Add the list with “xferctl add -i FILE”, which reads checksums, mirrors and options.");
 }
 
 /** The fields of a task that the form says; empty ones have the daemon's default. */

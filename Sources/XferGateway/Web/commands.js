@@ -123,7 +123,7 @@ function resultText(verb, result) {
     if (unchanged > 0) parts.push(`Unchanged: ${formatCount(unchanged)}.`);
     const reason = result.unchanged?.find((each) => each.reason)?.reason;
     if (reason) parts.push(`Reason: ${reason}.`);
-    if (result.missing?.length) parts.push(`No longer there: ${formatCount(result.missing.length)}.`);
+    if (result.missing?.length) parts.push(`Not found: ${formatCount(result.missing.length)}.`);
     const { deleted, kept = [] } = result.files ?? {};
     if (deleted !== undefined) parts.push(`Files deleted: ${formatCount(deleted)}.`);
     if (kept.length > 0) parts.push(`Kept: ${kept[0].path}, because ${kept[0].reason}.`);

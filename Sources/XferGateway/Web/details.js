@@ -99,7 +99,7 @@ function factsOf(task) {
         ["Directory", !task.final_path && task.dir],
         ["URL", task.url],
         ["Mirrors", task.urls?.slice(1).join(" ")],
-        ["Came from", task.final_url !== task.url && task.final_url],
+        ["Received from", task.final_url !== task.url && task.final_url],
         ["Status", task.http_status && String(task.http_status)],
         ["Label", task.label],
         ["Group", task.group],

@@ -66,7 +66,7 @@ export function parseRate(text) {
     const match = /^(\d+(?:[.,]\d+)?)\s*([kmg]i?)?(?:b(?:\/s)?)?$/i.exec(text.trim());
     const bytes = match && Math.round(Number(match[1].replace(",", ".")) * RATE_UNITS[(match[2] ?? "").toLowerCase()]);
     if (match === null || !Number.isSafeInteger(bytes)) {
-        throw new Error(`"${text}" is no rate. Write bytes per second, such as 500K, 2Mi or 0 for unlimited.`);
+        throw new Error(`"${text}" is not a rate. Enter bytes per second, such as 500K, 2Mi or 0 for unlimited.`);
     }
     return bytes;
 }

@@ -67,13 +67,13 @@ export class LimitsDialog {
         }));
         setText(byID("timetable-origin"), entries.length > 0
             ? `From ${origin}. Limits that are set here override it.`
-            : "There is none. The configuration may have one in bandwidth.timetable.");
+            : "No timetable is set. The configuration can have one in bandwidth.timetable.");
     }
 
     /** How many transfers each host may have at once. A fleet does not say. */
     async #readHosts() {
         const { hosts } = await call("queue.hosts").catch(() => ({ hosts: [] }));
-        const entries = hosts.length > 0 ? hosts.map(hostText) : ["None is in use."];
+        const entries = hosts.length > 0 ? hosts.map(hostText) : ["No hosts are in use."];
         byID("hosts").replaceChildren(...entries.map((textContent) => element("li", { textContent })));
     }
 

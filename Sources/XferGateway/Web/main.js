@@ -143,7 +143,7 @@ function showFleet(isFleet) {
 function showAddOnly() {
     showQueue();
     document.body.classList.add("add-only");
-    setText(byID("connection"), "This token may add tasks, but not see them. Press a, or drop URLs here.");
+    setText(byID("connection"), "This token can add tasks, but not list them. Press a, or drop URLs here.");
 }
 
 function bindModel() {

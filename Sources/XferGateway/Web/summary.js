@@ -31,7 +31,7 @@ export class Summary extends EventTarget {
         const problems = [
             status.degraded ? `Degraded: ${status.degraded_reason ?? "the database cannot be written"}.` : "",
             status.config_problem ? `The configuration was not applied: ${status.config_problem}` : "",
-            status.shutting_down ? "xferd is about to stop and takes no new work." : "",
+            status.shutting_down ? "xferd is about to stop and accepts no new work." : "",
         ].filter(Boolean);
         byID("problems").hidden = problems.length === 0;
         setText(byID("problems"), problems.join(" "));

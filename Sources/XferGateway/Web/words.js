@@ -13,22 +13,22 @@ export const PHASES = {
 };
 
 const WAITS = {
-    retry: "tries again", network: "waits for the network", schedule: "waits for its time",
+    retry: "waits for its next attempt", network: "waits for the network", schedule: "waits for its time",
     insufficient_space: "waits for space on the disk", destination_unavailable: "waits for its directory",
-    source_expired: "waits for another URL: the one it has expired", dependency: "waits for other tasks",
-    lease: "waits for its lease, which is over",
+    source_expired: "waits for another URL: its present one has expired", dependency: "waits for other tasks",
+    lease: "waits for its lease, which has ended",
     host_cooldown: "waits for its host's cooldown", clock: "waits until the clock is right",
     storage: "the database cannot be written", out_of_descriptors: "waits for free file descriptors",
     suspect: "not started because xferd crashed with it; retry starts it",
     queue_paused: "the queue is paused", group_paused: "its group is paused",
     host_full: "its host is at its limit", group_full: "its group is at its limit",
     profile_full: "its profile is at its limit", queue_full: "waits for its turn",
-    run_ending: "its former run is stopping",
+    run_ending: "its previous run is stopping",
     no_node: "no node may take it", node_down: "its node is down",
 };
 
 const HOSTS = {
-    most: "as many as it may have", refused: "it refuses more", no_gain: "more is not faster",
+    most: "at its limit", refused: "it refuses more", no_gain: "more is not faster",
     silent: "it does not answer", shared_address: "hosts behind its address share its connections",
 };
 
@@ -53,16 +53,16 @@ const ADVICE = [
         "connect_failed network_unreachable connect_timeout"],
     ["Retry: it continues from the kept bytes.", "connection_lost idle_timeout too_slow short_body range_mismatch"],
     ["Give it more time when you add it, or retry.", "total_timeout"],
-    ["Have the server's certificate fixed, or name its authority in trust.ca_file.", "trust_rejected"],
+    ["Have the server's certificate fixed, or add its authority to trust.ca_file.", "trust_rejected"],
     ["Do not continue before you know why the server has another key than the pinned one.", "pin_mismatch"],
     ["Have the server staple a current OCSP response: its policy requires one.", "revocation_unknown"],
-    ["Restore the trust policy, or name another one when you add it again.", "policy_missing"],
+    ["Restore the trust policy, or add the task again with another one.", "policy_missing"],
     ["Check the URL. When the server has the file again, retry.", "http_status"],
     ["Add it again with the right credential.", "auth_failed"],
     ["Tell the server's operator that its answer violates HTTP. Retry repeats the request.", "protocol_error invalid_framing"],
-    ["Check the checksum of the task, or let it ignore the digests that the server announces: the failure says whose "
-        + "it was. Retry fetches it again.", "length_mismatch checksum_mismatch"],
-    ["Have results.max_ratio raised, or ask for no content coding.", "expansion_limit"],
+    ["Check the checksum of the task, or ignore the digests that the server announces; the failure says which of "
+        + "them differed. Retry fetches it again.", "length_mismatch checksum_mismatch"],
+    ["Have results.max_ratio raised, or request no content coding.", "expansion_limit"],
     ["Allow more with `xferctl update --max-size`, then retry.", "too_large"],
     ["Use the final URL, or allow the redirect when you add it.",
         "too_many_redirects redirect_denied insecure_redirect"],
@@ -70,12 +70,12 @@ const ADVICE = [
     ["Check what the URL serves now, or accept more types when you add it again.", "unacceptable_type"],
     ["Check what the URL serves now, perhaps behind a sign-in page. The received bytes are kept; retry repeats the request.",
         "unexpected_answer"],
-    ["Look at what came with `xferctl result`.", "parse_failed upload_rejected"],
+    ["Check the server's answer with `xferctl result`.", "parse_failed upload_rejected"],
     ["Add it again, with a copy of the file (spool) if the file keeps changing.", "source_file_changed"],
-    ["Give the content as a regular file, or allow no redirects.", "body_not_rewindable"],
-    ["Ask the server whether it did it. If not, retry.", "outcome_unknown"],
+    ["Send the content from a regular file, or allow no redirects.", "body_not_rewindable"],
+    ["Check whether the server carried it out. If not, retry.", "outcome_unknown"],
     ["Restore the credential's file, variable or profile, then retry.", "credential_missing"],
-    ["Choose another name, or what happens if the name is taken, and add it again.", "destination_exists"],
+    ["Choose another name or another action for a name that is taken, and add it again.", "destination_exists"],
     ["Choose a directory below one of the daemon's roots that its user may write to.", "destination_denied"],
     ["Mount or create the directory, then retry.", "destination_unavailable"],
     ["Move the directory back to where it was, then retry.", "destination_changed"],
@@ -85,10 +85,10 @@ const ADVICE = [
     ["Check the disk of the daemon's machine, then retry.", "disk_error"],
     ["Check the permissions of the directory, then retry.", "file_move_failed"],
     ["Raise the daemon's limit of open files, then retry.", "out_of_descriptors"],
-    ["Read what the hook said in the daemon's log, then retry: nothing is fetched again.", "post_process_failed"],
-    ["Retry: it is tried without its deadline.", "deadline_exceeded"],
-    ["See to the task it waited for. When that has completed, retry.", "dependency_failed"],
-    ["Retry repeats the request although the URL failed permanently a while ago.", "blocked_url"],
+    ["Check the hook's output in the daemon's log, then retry: nothing is fetched again.", "post_process_failed"],
+    ["Retry: the deadline no longer applies.", "deadline_exceeded"],
+    ["Repair the task it waited for. When that has completed, retry.", "dependency_failed"],
+    ["Retry repeats the request although the URL is on the list of failed URLs.", "blocked_url"],
     ["Add it again with a cache policy that may ask the server.", "only_if_cached_miss"],
     ["Read the daemon's log, then retry.", "internal_error"],
 ];
@@ -98,13 +98,13 @@ const ADVICE_OF_REASON = new Map(
 
 const ADVICE_OF_CAUSE = {
     tls_version: "Have the server offer TLS 1.2 or later, or lower the trust policy's minimum, then retry.",
-    tls_parameters: "Have the server's TLS brought up to date, then retry.",
+    tls_parameters: "Have the server's TLS updated, then retry.",
     client_certificate_required: "Give the task a client certificate (cert and key), then retry.",
     client_certificate_refused: "Ask the server's operator which client certificates it accepts.",
     unknown_server_name: "Check the host's name in the URL.",
     not_tls: "Add it again with http:// in place of https://, or with another port.",
     tls_expected: "Add it again with https:// in place of http://.",
-    not_http: "Check the scheme and the port of the URL: what answers there is no HTTP.",
+    not_http: "Check the scheme and the port of the URL: the answer is not HTTP.",
     self_signed: "If you know that this is the server's key, pin it with a trust policy, then retry.",
     unknown_authority: "If you know that this is the server's key, pin it with a trust policy, then retry.",
     wrong_host_name: "Use a name that the server's certificate has.",
@@ -118,7 +118,7 @@ export function adviceFor({ reason, cause, proxy }) {
     if (cause in ADVICE_OF_CAUSE) return ADVICE_OF_CAUSE[cause];
     if (proxy) {
         return reason === "auth_failed" ? "Give the task a login for its proxy, then retry."
-            : `Check the proxy ${proxy}, or go another way, then retry.`;
+            : `Check the proxy ${proxy}, or set another proxy, then retry.`;
     }
     return ADVICE_OF_REASON.get(reason) ?? "";
 }
@@ -137,7 +137,7 @@ const TEXTS_OF_EVENTS = {
     "task.added": () => "added",
     "task.restored": ({ received }) => `continues after a restart with ${formatSize(received)}`,
     "task.started": ({ attempt, offset }) =>
-        offset > 0 ? `try ${attempt} began at ${formatSize(offset)}` : `try ${attempt} began`,
+        offset > 0 ? `attempt ${attempt} began at ${formatSize(offset)}` : `attempt ${attempt} began`,
     "task.response": ({ status, total, resumed }) => [
         `the server answered ${status}`, total === null ? null : formatSize(total),
         resumed ? "kept bytes are continued" : null,
@@ -147,13 +147,13 @@ const TEXTS_OF_EVENTS = {
     "task.paused": ({ received }) => `paused at ${formatSize(received)}`,
     "task.resumed": () => "queued again",
     "task.source_changed": ({ reason, dropped }) =>
-        `the source changed (${reason}): ${formatSize(dropped)} dropped, it begins again`,
+        `the source changed (${reason}): ${formatSize(dropped)} discarded; it begins again`,
     "task.bytes_discarded": ({ reason, dropped }) => `${formatSize(dropped)} discarded: ${reason}`,
     "task.warning": ({ warning }) => `warning: ${warning}`,
-    "cache.hit": () => "a kept response is used",
+    "cache.hit": () => "a cached response is used",
     "task.refreshed": () => "the server sent a newer response",
-    "task.not_modified": () => "the kept response is current",
-    "task.staged": () => "staged: whole, and waiting for its commit",
+    "task.not_modified": () => "the cached response is current",
+    "task.staged": () => "staged: complete, and waiting for its commit",
     "task.completed": ({ path, size }) => (path ? `done: ${path}, ${formatSize(size)}` : `done: ${formatSize(size)}`),
     "task.failed": ({ error }) => `failed: ${error.message}`,
     "task.cancelled": () => "cancelled",

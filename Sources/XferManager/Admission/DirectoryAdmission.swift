@@ -58,7 +58,7 @@ final class DirectoryAdmission: Sendable {
     private let paths: PathPools
     private let places: RootPlaces?
     private let operators = Table()
-    /// A table of their own, so that guests displace no operator's directory.
+    /// The directories of guests, in a table of their own, so that they displace none of an operator.
     private let guests = Table()
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])

@@ -69,7 +69,7 @@ struct RequestAdmission: Sendable {
         }
         if let bad = proxy.exceptions.first(where: { !ProxyExceptions.isValid($0) }) {
             throw ManagerError.invalidField(
-                path: path, reason: "\(bad.prefix(200)) is no exception from a proxy",
+                path: path, reason: "\(bad.prefix(200)) is not a host that can bypass a proxy",
                 expected: "a host name, an address, a block like 10.0.0.0/8, or *")
         }
         if let refusal = rules.refusal(ofHost: server.host, port: server.port) {

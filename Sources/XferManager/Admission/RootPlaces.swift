@@ -3,7 +3,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The places of destinations' roots and of `download.dir` at their last use, kept over restarts; see `RootPlace`.
+/// The places of destinations' roots and of `download.dir` at their last use, stored across restarts; see `RootPlace`.
 ///
 /// It is state, not configuration: a reload removes it, so that an operator can remove a disk permanently.
 final class RootPlaces: Sendable {

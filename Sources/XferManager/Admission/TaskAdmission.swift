@@ -38,7 +38,7 @@ struct TaskAdmission: Sendable {
         try await admitEach(tasks, asked: asked, defaults, path: path).map { try $0.get() }
     }
 
-    /// Admits each task by itself: a refused one does not stop the others.
+    /// Admits each task separately: a refused one does not stop the others.
     func admitEach(
         _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
         path: @escaping @Sendable (Int) -> String
@@ -274,7 +274,7 @@ struct TaskAdmission: Sendable {
             throw refuse("urls", "there are \(mirrors.count + 1)", expected: "\(most) at most")
         }
         guard request.method == .get, request.bodySummary == nil else {
-            throw refuse("urls", "the request is no GET", expected: "url in place of urls")
+            throw refuse("urls", "the request is not a GET", expected: "url in place of urls")
         }
         let profile = try profile(of: fields, profiles, path: path)
         var sources = [request.url]
@@ -295,7 +295,7 @@ struct TaskAdmission: Sendable {
                 throw ManagerError(error, path: path)
             }
             if let same = sources.firstIndex(of: url) {
-                throw refuse(field, "it is urls[\(same)] again", expected: "another URL")
+                throw refuse(field, "it is equal to urls[\(same)]", expected: "another URL")
             }
             sources.append(url)
         }

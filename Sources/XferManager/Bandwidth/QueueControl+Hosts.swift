@@ -27,7 +27,7 @@ extension QueueControl {
         guard changed.count <= Self.mostHosts else {
             throw ManagerError.invalidField(
                 path: "host", reason: "\(Self.mostHosts) hosts have limits of their own",
-                expected: "a host that has limits already")
+                expected: "one of the hosts that have limits")
         }
         let text = HostLimitText.text(of: changed)
         try await translatingStoreErrors {
@@ -46,12 +46,12 @@ extension QueueControl {
             parsed.credential == nil
         else {
             throw ManagerError.invalidField(
-                path: "host", reason: "\"\(text)\" is no host", expected: "a host, or host:port")
+                path: "host", reason: "\"\(text)\" is not a host", expected: "a host, or host:port")
         }
         return parsed.url.hostKey
     }
 
-    /// The hosts that are in use, were lately, or have limits of their own, in the order of their names.
+    /// The hosts that are or were recently in use, or have limits of their own, in the order of their names.
     public func hosts() async -> [HostRecord] {
         let (origins, machine) = await scheduler.origins
         var windows = Dictionary(uniqueKeysWithValues: origins.all.map { ($0.host, Optional($0.window)) })

@@ -27,7 +27,7 @@ public actor QueueControl: ManagerPart {
         self.tasks = tasks
     }
 
-    /// Pauses the queue, over restarts too. With `stopsRunning` running tasks are paused, too.
+    /// Pauses the queue, also across restarts. With `stopsRunning` running tasks are paused, too.
     public func pause(stopsRunning: Bool) async throws {
         await scheduler.hold(.pausedByOperator)
         try await translatingStoreErrors {
@@ -142,7 +142,7 @@ public actor QueueControl: ManagerPart {
         await applyLimits()
     }
 
-    /// Applies the limits in force: of the queue, and those shared by transfers.
+    /// Applies the limits in force: the queue's limits, and the rates that transfers share.
     func applyLimits() async {
         await applyQueueLimits()
         await applySharedLimits()

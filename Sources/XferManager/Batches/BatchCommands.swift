@@ -49,7 +49,7 @@ public struct BatchCommands: ManagerPart, Sendable {
     /// The result of adding a batch.
     public struct Added: Sendable {
         public var batch: Batch
-        /// Its members in the order of their entries; for an existing batch those that still exist.
+        /// Its members in the order of their entries; for an existing batch, the ones that still exist.
         public var ids: [TaskID]
         /// The entries that did not become members, now or at the first add.
         public var refusals: [BatchRefusal]

@@ -5,7 +5,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A body that came whole, and what is committed with its end.
+/// A completely received body, and the facts that are committed with its end.
 struct BriefBody: Sendable {
     let task: TransferTask
     let startedAt: Timestamp
@@ -39,8 +39,8 @@ struct BriefBody: Sendable {
     }
 }
 
-/// Publishes the bodies of brief runs, many of one directory at a time: writes and syncs the files, lets a
-/// `PublishingRound` give them their names, commits the ends. Two commits for all of them.
+/// Publishes the bodies of brief runs, many of one directory at a time: writes and syncs the files, gives them their
+/// names by a `PublishingRound`, and commits the ends. That takes two commits for all of them.
 struct BriefPublisher: Sendable {
     /// The highest number of files in one round.
     static let largestRound = 64
@@ -53,8 +53,8 @@ struct BriefPublisher: Sendable {
         var completed: [TaskID] = []
         /// Tasks that an ordinary run has to continue, because something is wrong or unusual.
         var others: [TaskID] = []
-        /// Tasks whose files have their names, while the name is not known to last, or the end could not be committed.
-        /// Their intents are committed; see `RunScheduler.settleBriefIntents`.
+        /// Tasks whose files have their names, but whose names may not be durable, or whose ends could not be
+        /// committed. Their intents are committed; see `RunScheduler.settleBriefIntents`.
         var unsettled: [TaskID] = []
         /// The directory of the files.
         var directory: DirectoryHandle?

@@ -9,12 +9,12 @@ import XferSystem
 ///
 /// This is the one exception to "a start is committed before it is launched". Its invariants:
 ///
-/// * The task is held (`UncommittedStarts`) from the transaction that picks it until its start or its end is committed,
-///   so that nothing else changes its row.
+/// * The task has an uncommitted start (`UncommittedStarts`) from the transaction that picks it until its start or its
+///   end is committed, so that nothing else changes its row.
 /// * A crash forgets the run. The row is as it was, and the request may be repeated (`BriefRules`).
 /// * Its file has no name until the intent to publish it is committed (`BriefPublisher`). A restart compares the name
 ///   with the intent, and never publishes twice.
-/// * Whatever is not plain ends the exception: the start is committed, and an ordinary run continues with this attempt
+/// * In any other case the exception ends: the start is committed, and an ordinary run continues with this attempt
 ///   (`RunScheduler.commitStarts`). It reads the attempt's events from the first one on.
 struct BriefRun: Sendable {
     enum Stage: Sendable {
@@ -58,7 +58,8 @@ struct SharingKey: Hashable {
 
 /// The brief runs of the scheduler.
 ///
-/// A run is copied only when it ends or is taken over: its task has many references. So what is asked often is in sets.
+/// A run is copied only when it ends or is taken over: its task has many references. So facts that are needed often are
+/// in sets.
 struct BriefRuns {
     private(set) var runs: [TaskID: BriefRun] = [:]
     /// Runs that are `publishing`.
@@ -67,14 +68,14 @@ struct BriefRuns {
     private(set) var joinable: [SharingKey: TaskID] = [:]
     /// Runs whose attempts need an ordinary run.
     var unusual: Set<TaskID> = []
-    /// Their number for each owner.
+    /// The number of brief runs of each owner.
     private(set) var publishingCounts: [Owner: Int] = [:]
-    /// Bodies that wait for the next round of publishing, by where they go: no directory waits for another one, whose
-    /// disk may not answer.
+    /// Bodies that wait for the next round of publishing, by directory: a directory does not wait for another one,
+    /// whose disk may not answer.
     private(set) var ready: [Place: [BriefBody]] = [:]
-    /// The places whose rounds are under way, and when the present one began.
+    /// The directories with a round in progress, and the time at which it began.
     var rounds: [Place: MonotonicInstant] = [:]
-    /// Tasks whose files may have their names while the database cannot be written. They stay held.
+    /// Tasks whose files may have their names while the database cannot be written. Their starts stay uncommitted.
     var unsettled: Set<TaskID> = []
     /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory
     /// keeps its file system from being unmounted.

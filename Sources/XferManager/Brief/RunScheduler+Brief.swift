@@ -46,8 +46,8 @@ extension RunScheduler {
         await commitStarts(of: briefs.unusual)
     }
 
-    /// Gives back the tasks whose leases have ended since they were picked: another daemon may have them by now. The
-    /// next pass makes them wait.
+    /// Returns the tasks whose leases have ended since they were picked, because another daemon may have them. The next
+    /// pass makes them wait.
     private func withoutLapsedLeases(_ picked: [BriefStart]) -> [BriefStart] {
         let lapsed = picked.map(\.task).filter { !services.leases.isInForce($0.specification.schedule.lease) }.map(\.id)
         guard !lapsed.isEmpty else { return picked }

@@ -3,8 +3,8 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Files of brief runs whose names may have been given while their ends are not committed: after a crash, a storage
-/// failure or a failed sync.
+/// Handles files of brief runs that may have their names although their ends are not committed: after a crash, a
+/// storage failure or a failed sync.
 extension RunScheduler {
     /// Compares the names with the intents. A task whose file certainly has no name runs again from the beginning. Any
     /// other gets a transfer with the intent, and its next run finds out: see `DownloadRun.finishPublishing`.

@@ -57,8 +57,8 @@ extension StoreTransaction {
         try appendIdleIfNothingRuns(at: now)
     }
 
-    /// Gives a task whose file may have its name already a transfer with the intent, so that the task's next run finds
-    /// out and ends it, or fetches again.
+    /// Gives a task whose file may have its name already a transfer with the intent, so that the task's next run
+    /// determines this, and ends the task or fetches the file again.
     func adoptBriefIntent(_ intent: PublishIntent, of id: TaskID, at now: Timestamp) throws {
         guard let task = try task(id), task.state == .queued, task.transferID == nil else { return }
         let destination = task.specification.destination

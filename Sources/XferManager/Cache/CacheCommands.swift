@@ -38,7 +38,7 @@ public struct CacheCommands: ManagerPart, Sendable {
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this list and order",
-                expected: "next_cursor of an answer to the same caller and order")
+                expected: "the next_cursor of an answer to the same caller and order")
         }
     }
 

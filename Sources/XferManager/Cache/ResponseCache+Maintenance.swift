@@ -66,11 +66,11 @@ extension ResponseCache {
         }
     }
 
-    /// Applies the configured limits, or narrower ones from an operator.
+    /// Applies the configured limits, or lower ones from an operator.
     ///
     /// The trim removes the entries that were unused for longer than `maxAge`. If the others exceed `maxBytes`, it then
     /// removes the least recently used ones until at most half of `maxBytes` is left. Entries in use stay. Returns the
-    /// number and the bytes of the removed entries; zeros if another trim is under way.
+    /// number and the bytes of the removed entries; zeros if another trim is in progress.
     @discardableResult
     func trim(to narrower: CacheLimits? = nil) async throws -> CacheTotals {
         let isFree = isTrimming.withLockedValue { isTrimming in

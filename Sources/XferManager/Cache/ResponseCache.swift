@@ -6,13 +6,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The HTTP cache (RFC 9111, private): finds kept responses for a request, keeps new ones, and invalidates those that a
-/// request made doubtful. `CachePolicy`, `Storability` and `Validation` decide; this type reads the database and moves
-/// files.
+/// The HTTP cache (RFC 9111, private): finds kept responses for a request, keeps new ones, and invalidates responses
+/// that a request may have made stale. `CachePolicy`, `Storability` and `Validation` decide; this type reads the
+/// database and moves files.
 ///
 /// A response is a row and a file. The file is durable before the row is committed, and the row is deleted before the
-/// file: a crash leaves a file without a row, which the next start removes. A failure to keep a response fails no task.
-/// Class of origin: SDImageCache, with NSURLCache's rules.
+/// file: a crash leaves a file without a row, which the next start removes. A failure to keep a response does not fail
+/// the task. Class of origin: SDImageCache, with NSURLCache's rules.
 final class ResponseCache: Sendable {
     let store: TaskStore
     let directory: CacheDirectory
@@ -219,7 +219,7 @@ final class ResponseCache: Sendable {
     ) -> String? {
         let largest = limits.withLockedValue(\.largestContent)
         guard received.length <= largest else {
-            return "\(received.length) bytes are more than half of what may be kept"
+            return "\(received.length) bytes are more than half of the cache's limit"
         }
         return Storability.refusal(of: request, sent: sent, answeredBy: head)
     }

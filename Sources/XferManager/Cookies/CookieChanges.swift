@@ -32,7 +32,7 @@ struct CookieChanges: Hashable {
         lines.filter { Fields($0.value).map { $0.expiry <= now } ?? false }
     }
 
-    /// The cookies that expire last; session cookies are dropped first.
+    /// The cookies that expire last; session cookies are removed first.
     static func longestLived(_ lines: [String], count: Int) -> [String] {
         let sorted = lines.sorted { (Fields($0)?.expiry ?? -1) > (Fields($1)?.expiry ?? -1) }
         return Array(sorted.prefix(count))

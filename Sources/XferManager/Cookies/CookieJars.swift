@@ -19,7 +19,8 @@ final class CookieJars: Sendable {
     /// Allows one opening or saving at a time.
     private let gate = AsyncLock()
 
-    /// The highest number of cookies in a jar (RFC 6265 §6.1). Those that expire first are dropped first.
+    /// The highest number of cookies in a jar (RFC 6265 §6.1). If there are more, the ones that expire first are
+    /// removed.
     static let maxCookies = 3000
 
     init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges, logger: Logger) {
@@ -55,7 +56,7 @@ final class CookieJars: Sendable {
         var lines = engine.cookies(in: profile)
         if lines.count > Self.maxCookies {
             logger.warning(
-                "a profile's cookie jar is full: the cookies that expire first were dropped, those of sessions before",
+                "a profile's cookie jar is full: session cookies, then the cookies that expire first, were deleted",
                 metadata: ["profile": "\(profile)", "dropped": "\(lines.count - Self.maxCookies)"])
             lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             engine.replaceCookies(in: profile, by: lines)

@@ -106,7 +106,7 @@ struct CrashRecord: Hashable, Sendable {
     /// Distinguishes records.
     var token: String { "\(pid)-\(time)" }
 
-    /// The length of a record with so many tasks, in bytes.
+    /// The length of a record with this many tasks, in bytes.
     static func byteCount(tasks: Int) -> Int { (headerWords + tasks) * MemoryLayout<Int64>.size }
 
     private static let headerWords = Int(XFER_CRASH_HEADER_WORDS)

@@ -142,7 +142,7 @@ struct AccessResolver: Sendable {
     private func unbound(_ what: String, of profile: Profile) -> TransferError {
         TransferError(
             .credentialMissing,
-            "the \(what) of profile \"\(profile.name)\" is sent to no server: the profile has neither origins nor a base URL"
+            "the \(what) of profile \"\(profile.name)\" cannot be sent: the profile has neither origins nor a base URL"
         )
     }
 

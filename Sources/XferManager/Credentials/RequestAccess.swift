@@ -10,9 +10,9 @@ struct RequestAccess: Sendable {
         var origins: [Origin]
     }
 
-    /// Goes into `Attempt.credential`.
+    /// The credential for `Attempt.credential`.
     var credential: ResolvedCredential?
-    /// Goes into `Attempt.cookieJar`; the jar is open.
+    /// The name for `Attempt.cookieJar`; the jar is open.
     var cookieJar: String?
     var certificate: Certificate?
     var route = ProxyRoute()

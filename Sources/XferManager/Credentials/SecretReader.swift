@@ -20,7 +20,7 @@ struct SecretReader: Sendable {
             }
             return text
         case .file(let path):
-            guard path.hasPrefix("/") else { throw SecretFault("\(path) is no absolute path") }
+            guard path.hasPrefix("/") else { throw SecretFault("\(path) is not an absolute path") }
             return try readFile(path)
         case .systemdCredential(let name):
             guard let credentialsDirectory else {

@@ -20,15 +20,16 @@ public final class EventSubscription: Sendable {
 
     private struct State {
         var queue: [Delivery] = []
-        /// The number of deliveries that the reader got last and may still process.
+        /// The number of deliveries that the reader received last and may still process.
         var inHand = 0
         /// The number of deliveries reserved in the budget.
         var counted = 0
         /// Tasks whose newest counters the reader has not got.
         var pending: Set<TaskID> = []
-        /// The newest counters of each task; those that are not pending are needed for its last progress when it ends.
+        /// The newest counters of each task; counters that are not pending are needed for the task's last progress at
+        /// its end.
         var latest: [TaskID: ProgressSnapshot] = [:]
-        /// The newest event that the reader has got. Events queued after it are dropped when it falls behind.
+        /// The newest event that the reader has got. Events queued after it are discarded when it falls behind.
         var lastTaken: Int64
         /// The sequence number up to which events are not delivered.
         var floor: Int64
@@ -47,7 +48,7 @@ public final class EventSubscription: Sendable {
     private let budget: EventBudget?
     private let state: AwaitedState<State>
 
-    /// The highest number of deliveries returned at once: the reader keeps them until its client has taken them.
+    /// The highest number of deliveries returned at once: the reader keeps them until its client has received them.
     static let largestBatch = 32
     /// The estimated memory of one delivery in bytes. The texts of an event are shared by all subscribers.
     static let cost = MemoryLayout<Delivery>.stride + 128
@@ -233,7 +234,7 @@ public final class EventSubscription: Sendable {
 /// The events that a subscriber wants. A nil field accepts everything.
 public struct EventFilter: Hashable, Sendable {
     public var types: Set<EventType>?
-    /// True if `task.progress` is wanted, too; it is not durable.
+    /// True to include `task.progress`, which is not durable.
     public var includesProgress: Bool
     public var taskIDs: Set<TaskID>?
     /// The owner whose tasks' events are delivered; nil, for operators, delivers all owners' events and the service's

@@ -4,7 +4,7 @@ import XferCore
 import XferModel
 import XferSystem
 
-/// One run of a program; what it leaves in its process group is killed. Blocks: run it on a `BlockingPool`.
+/// One run of a program. Processes that remain in its process group are killed. Blocks: run it on a `BlockingPool`.
 ///
 /// The program leads its own session and process group, has no terminal and works in `/`. It gets only its arguments,
 /// its environment, standard input from memory and one pipe for output and errors. It is waited for by a pidfd
@@ -42,7 +42,7 @@ struct HookProcess {
         }
     }
 
-    /// The exit of the program, and the size of its output that was dropped.
+    /// The exit of the program, and the size of its output that was discarded.
     struct Report: Hashable, Sendable {
         var end: End
         var discarded: Int64 = 0
@@ -129,8 +129,7 @@ struct HookProcess {
         return Set(polls.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Reads what is available and no more: another process may hold the pipe's write end open, and must not block this
-    /// one.
+    /// Reads only the available bytes: another process may hold the pipe's write end open, and must not block this one.
     private mutating func drain(_ onLine: (String) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         for _ in 0..<Self.maxReads where isOutputOpen {

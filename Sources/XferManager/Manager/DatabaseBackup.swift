@@ -22,7 +22,7 @@ public struct DatabaseBackup: ManagerPart, Sendable {
 
     /// Writes a consistent copy of the database into a new file with mode 0600. One at a time.
     ///
-    /// SQLite opens files by name, so the copy is made in the state directory, where no other user can exchange it.
+    /// SQLite opens files by name, so the copy is made in the state directory, where no other user can replace it.
     ///
     /// - Throws: `ManagerError`; then there is no copy.
     public func write(to path: String) async throws -> Copy {
@@ -87,7 +87,7 @@ extension TransferManager {
         }
         try await store.write { try $0.setSetting(TaskStore.restoredSetting, nil) }
         logger.notice(
-            "the database was restored from a backup: requests that may have been sent since and must not be repeated failed",
+            "the database was restored from a backup: requests failed that must not be repeated and may have been sent since then",
             metadata: ["restored_at": "\(time)"])
     }
 }

@@ -89,7 +89,7 @@ extension TransferManager {
             try await scheduler.settleBriefRuns()
             try await staging.settleCommits()
         } catch {
-            logger.report("restoring after a storage failure failed", error, at: .error)
+            logger.report("the state could not be restored after a storage failure", error, at: .error)
         }
         await scheduler.release(.degraded)
         await scheduler.schedule()
@@ -104,7 +104,7 @@ extension TransferManager {
 
     /// The longest time for which a disk may delay the end of live work.
     private static let grace = Duration.milliseconds(1200)
-    /// The longest time for the end of live work, whatever delays it.
+    /// The longest time to wait for the end of live work.
     private static let longestGrace = Duration.seconds(10)
 
     /// Stops all live work and waits for its end; false if a disk delays it, which may never answer.
@@ -127,7 +127,7 @@ extension TransferManager {
         return true
     }
 
-    /// Ends the service. Afterwards nothing is written any more.
+    /// Ends the service. Afterwards nothing more is written.
     ///
     /// - `suspend` checkpoints live runs and leaves their tasks to the next start.
     /// - `drain` first lets live runs finish; nothing new starts and adds are refused.

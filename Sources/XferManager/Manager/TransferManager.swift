@@ -155,8 +155,8 @@ public final class TransferManager: ManagerPart, Sendable {
         if store.isNew, CrashFile.exists(in: stateDirectory) {
             logger.warning(
                 """
-                an earlier daemon worked in this state directory, but its database was not there: a new one begins with an \
-                empty queue. Unless you removed it: stop xferd and put the database back, together with its log
+                an earlier daemon used this state directory, but its database is missing: a new one was created with an \
+                empty queue. Unless you removed it: stop xferd and restore the database, together with its log
                 """, metadata: ["database": "\(stateDirectory.databasePath)"])
         }
         store.follow(WebhookSubscriptions(settings.webhooks))

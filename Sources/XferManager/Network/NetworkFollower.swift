@@ -59,8 +59,8 @@ public actor NetworkFollower: ManagerPart {
 
     private static let identitySetting = "network.identity"
 
-    /// Clears the list of failed URLs when another network is in use than the list's, which may be an earlier daemon's:
-    /// answers of the former network's portal or filter are no evidence about the URLs.
+    /// Clears the list of failed URLs when the network in use is not the one of the list, which may be from an earlier
+    /// daemon: answers of the previous network's portal or filter say nothing about the URLs.
     ///
     /// One call at a time: the network may change meanwhile, and the last one in use is recorded last.
     func forgetFormerFailures() async {
@@ -76,7 +76,7 @@ public actor NetworkFollower: ManagerPart {
                     let count = try await store.repeating { try $0.clearFailedURLs(of: nil) }
                     if count > 0 {
                         logger.notice(
-                            "cleared the failed URLs of the former network", metadata: ["count": "\(count)"])
+                            "cleared the failed URLs of the previous network", metadata: ["count": "\(count)"])
                     }
                 }
                 try await store.write { try $0.setSetting(Self.identitySetting, identity) }
@@ -84,7 +84,7 @@ public actor NetworkFollower: ManagerPart {
             }
         } catch {
             // Repeated when the database can be written again.
-            logger.report("the failed URLs of the former network could not be cleared", error)
+            logger.report("the failed URLs of the previous network could not be cleared", error)
         }
     }
 
@@ -225,7 +225,7 @@ public actor NetworkFollower: ManagerPart {
         } catch {
             // Repeated when the database can be written again.
             isWakeDue = true
-            logger.report("waking tasks that wait for the network failed", error)
+            logger.report("tasks that wait for the network could not be started", error)
         }
         await scheduler.release(.waking)
         waking = nil

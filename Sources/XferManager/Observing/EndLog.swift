@@ -43,7 +43,7 @@ struct EndLog: Sendable {
                 EndLogLine(event, task ?? nil)?.write(to: logger)
                 if limit.isUsedUp {
                     logger.notice(
-                        "more are left out of the log for a minute: xferctl list --state \(kind) shows all")
+                        "further ones are not logged for a minute: xferctl list --state \(kind) shows all")
                 }
             }
         }
@@ -65,7 +65,7 @@ struct EndLog: Sendable {
         let leftOut = limit.lastCount
         guard limit.admit(at: Clocks.monotonic()) else { return false }
         if limit.isNew, leftOut > 0 {
-            logger.notice("\(what) were left out of the log", metadata: ["count": "\(leftOut)"])
+            logger.notice("\(what) were not logged", metadata: ["count": "\(leftOut)"])
         }
         return true
     }

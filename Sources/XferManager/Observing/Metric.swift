@@ -30,7 +30,7 @@ public enum Metric {
         labels: [.one("reason", of: WaitReason.allCases.map(\.rawValue))])
     /// A group is one owner's, so the two labels have as many values as there are groups.
     static let groupTasks = MetricFamily(
-        .gauge, "xferd_group_tasks", "Unfinished tasks of the groups that have the most, by owner, group and state.",
+        .gauge, "xferd_group_tasks", "Unfinished tasks of the largest groups, by owner, group and state.",
         labels: [.any("uid", upTo: 1), .any("group", upTo: groupLimit), .one("state", of: unfinished)],
         isPrivate: true)
     static let tasksAdded = MetricFamily(.counter, "xferd_tasks_added_total", "Tasks added.")
@@ -42,7 +42,7 @@ public enum Metric {
         labels: [.one("reason", of: FailureReason.allCases.map(\.rawValue))])
     static let hostFailures = MetricFamily(
         .counter, "xferd_host_failures_total",
-        "Tasks that failed, by host. The hosts that failed last are kept; one that comes again begins at zero.",
+        "Tasks that failed, by host. Only the hosts that failed last are counted; a host that returns begins at zero.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let retries = MetricFamily(
         .counter, "xferd_retries_total", "Failed attempts that were followed by another one.")
@@ -64,29 +64,30 @@ public enum Metric {
     ]
 
     static let receivedBytes = MetricFamily(
-        .counter, "xferd_received_bytes_total", "Bytes of response bodies received, while they move.")
+        .counter, "xferd_received_bytes_total", "Bytes of response bodies received, counted as they arrive.")
     static let sentBytes = MetricFamily(
-        .counter, "xferd_sent_bytes_total", "Bytes of request content sent, while they move.")
+        .counter, "xferd_sent_bytes_total", "Bytes of request content sent, counted as they leave.")
     static let receiveRate = MetricFamily(
         .gauge, "xferd_receive_bytes_per_second", "Bytes per second that transfers receive now.")
     static let sendRate = MetricFamily(
         .gauge, "xferd_send_bytes_per_second", "Bytes of content per second that transfers send now.")
     static let runningRequests = MetricFamily(
-        .gauge, "xferd_running_requests", "HTTP requests under way; a download in segments makes several.")
+        .gauge, "xferd_running_requests", "HTTP requests in progress; a download in segments makes several.")
     static let requests = MetricFamily(.counter, "xferd_requests_total", "HTTP requests that have ended.")
     static let connectionsMade = MetricFamily(
         .counter, "xferd_connections_made_total", "Connections made for requests; other requests reused a connection.")
     static let hosts = MetricFamily(
-        .gauge, "xferd_hosts", "Hosts that are in use or were lately, by the reason why their windows do not grow.",
+        .gauge, "xferd_hosts", "Hosts in use now or recently, by the reason why their windows do not grow.",
         labels: [.one("reason", of: OriginWindow.Reason.allCases.map(\.rawValue))])
     static let hostWindow = MetricFamily(
-        .gauge, "xferd_host_window", "Transfers that a host may have at once now, of the hosts that have the most.",
+        .gauge, "xferd_host_window", "Present limit of concurrent transfers by host; only the hosts with the highest.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let hostTransfers = MetricFamily(
-        .gauge, "xferd_host_transfers", "Transfers that a host has now, of the hosts that have the most.",
+        .gauge, "xferd_host_transfers", "Present transfers by host; only the hosts with the most.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let hostRefusals = MetricFamily(
-        .gauge, "xferd_host_refusals", "Requests that a host refused because of others, while xferd remembers it.",
+        .gauge, "xferd_host_refusals",
+        "Requests that a host refused because of too many others, as far as xferd remembers.",
         labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let loopStalls = MetricFamily(
         .counter, "xferd_loop_stalls_total", "Turns of the transfer threads that took longer than 0.1 seconds.")
@@ -132,7 +133,7 @@ public enum Metric {
     static let failedURLs = MetricFamily(.gauge, "xferd_failed_urls", "Entries of the failed-URL list.")
     static let cacheEntries = MetricFamily(.gauge, "xferd_cache_entries", "Responses in the cache.")
     static let cacheBytes = MetricFamily(.gauge, "xferd_cache_bytes", "Bytes of these responses.")
-    static let cacheLimit = MetricFamily(.gauge, "xferd_cache_limit_bytes", "The most bytes of the cache.")
+    static let cacheLimit = MetricFamily(.gauge, "xferd_cache_limit_bytes", "Highest number of bytes in the cache.")
     static let policyExpiry = MetricFamily(
         .gauge, "xferd_policy_expiry_timestamp_seconds",
         "Earliest expiry of a trust policy's pins, in seconds since 1970.",
@@ -154,10 +155,10 @@ public enum Metric {
         .histogram, "xferd_rpc_call_duration_seconds", "Time from an RPC call's begin to its answer, by method.",
         labels: [.any("method", upTo: methodLimit)], bounds: [0.001, 0.01, 0.1, 1, 10])
     public static let rpcClients = MetricFamily(
-        .gauge, "xferd_rpc_clients", "Connections of clients, by where they come from.",
+        .gauge, "xferd_rpc_clients", "Connections of clients, by kind of connection.",
         labels: [.one("transport", of: ["unix", "network"])])
     static let eventSubscribers = MetricFamily(
-        .gauge, "xferd_event_subscribers", "Streams of events that are read.")
+        .gauge, "xferd_event_subscribers", "Open streams of events.")
     static let eventBacklog = MetricFamily(
         .gauge, "xferd_event_backlog", "Events that wait for the slowest reader of a stream.")
     public static let gatewayRefusals = MetricFamily(
@@ -185,7 +186,7 @@ public enum Metric {
     public static let residentMemory = MetricFamily(
         .gauge, "xferd_process_resident_memory_bytes", "Memory of the process that is in use.")
     public static let virtualMemory = MetricFamily(
-        .gauge, "xferd_process_virtual_memory_bytes", "Address space of the process.")
+        .gauge, "xferd_process_virtual_memory_bytes", "Size of the process's address space.")
     public static let processorTime = MetricFamily(
         .counter, "xferd_process_cpu_seconds_total", "Processor time of the process, of user and system.")
 }

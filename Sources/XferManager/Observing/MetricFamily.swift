@@ -20,7 +20,7 @@ public struct MetricFamily: Hashable, Sendable {
             Label(name: name, limit: values.count, values: values)
         }
 
-        /// A label with values from outside, of which the service shows so many.
+        /// A label with values from outside. The service shows at most `limit` of them.
         static func any(_ name: String, upTo limit: Int) -> Label { Label(name: name, limit: limit, values: []) }
     }
 

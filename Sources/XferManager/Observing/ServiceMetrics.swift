@@ -68,7 +68,7 @@ struct ServiceMetrics: Sendable {
     func onClockSet() { clockSteps.increment() }
 }
 
-/// Counters of a family whose label's values come from outside: those that counted last are kept.
+/// Counters of a family whose label's values come from outside: the counters that changed last are kept.
 final class RecentCounters: Sendable {
     private struct State {
         var counters: [String: (counter: Counter, usedAt: Int64)] = [:]

@@ -4,7 +4,7 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// `operation.*`: verbs over filters that go on in the background, also after a crash.
+/// `operation.*`: verbs over filters that continue in the background, also after a crash.
 public struct OperationCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let runner: OperationRunner
@@ -54,11 +54,11 @@ public struct OperationCommands: ManagerPart, Sendable {
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this list",
-                expected: "next_cursor of an answer to the same caller")
+                expected: "the next_cursor of an answer to the same caller")
         }
     }
 
-    /// Stops an operation after the step that is under way. One that has ended stays as it is.
+    /// Stops an operation after the step that is under way. One that has ended is returned unchanged.
     public func cancel(_ id: OperationID, for principal: Principal) async throws -> BulkOperation {
         let operation = try await translatingStoreErrors {
             try await store.write { tx in

@@ -5,17 +5,17 @@ import XferModel
 import XferProtocol
 import XferStore
 
-/// Carries out background operations: those of one user one after the other, in the order of their calls, and those of
-/// different users side by side.
+/// Carries out background operations: operations of one user run one after the other, in the order of their calls, and
+/// operations of different users concurrently.
 ///
-/// A step and its record are one transaction, so that an operation goes on after a crash where it was.
+/// A step and its record are one transaction, so that an operation continues after a crash from its last step.
 actor OperationRunner: ManagerPart {
     nonisolated let context: ManagerContext
     private let tasks: TaskCommands
     private let staging: StagedPublishing
     /// The users whose operations are being carried out.
     private var working: Set<Owner> = []
-    /// The users among them for whom an operation was begun since the worker last read the database.
+    /// The users for whom an operation was begun since the worker last read the database.
     private var renewed: Set<Owner> = []
     private var endWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -41,7 +41,7 @@ actor OperationRunner: ManagerPart {
         Task { await work(for: owner) }
     }
 
-    /// Waits until no step is under way. After the shutdown has begun, none begins any more.
+    /// Waits until no step is in progress. After the shutdown has begun, no step begins.
     func ended() async {
         guard !working.isEmpty else { return }
         await withCheckedContinuation { endWaiters.append($0) }

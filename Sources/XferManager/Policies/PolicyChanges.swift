@@ -31,7 +31,7 @@ enum PolicyChanges {
         return try PolicyRegistry(try tx.policies())
     }
 
-    /// Checks the configuration file's policies alone, without those in the database.
+    /// Checks only the configuration file's policies, without those in the database.
     ///
     /// - Throws: `TrustPolicyError`.
     static func check(_ configured: [TrustPolicy]) throws {

@@ -53,7 +53,7 @@ struct PolicyRegistry: Sendable {
 public struct PolicyEntry: Hashable, Sendable {
     public enum Origin: String, Sendable, CaseIterable {
         case builtIn = "built_in"
-        /// It can be changed in the configuration file only.
+        /// The policy can only be changed in the configuration file.
         case configuration
         case client = "rpc"
     }

@@ -87,8 +87,8 @@ public actor TrustPolicies: ManagerPart {
 
     // MARK: Changing
 
-    /// Makes one change at a time, so that the policies in force are always those committed last. When this returns, no
-    /// file will be published under earlier policies.
+    /// Makes one change at a time, so that the policies in force are always the ones committed last. When this returns,
+    /// no file will be published under earlier policies.
     private func changePolicies(
         _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {
@@ -110,7 +110,7 @@ public actor TrustPolicies: ManagerPart {
     }
 
     /// Retires the connections that the policies in force did not judge, and stops the runs whose judgement would
-    /// change. Returns those runs that can no longer be stopped, because their files are getting their names.
+    /// change. Returns the runs that can no longer be stopped, because their files are getting their names.
     ///
     /// - Parameter retiringAll: true if the authorities changed, which judged every connection.
     func reevaluateTrust(retiringAll: Bool = false) async -> [TaskID] {
@@ -151,7 +151,7 @@ public actor TrustPolicies: ManagerPart {
             }
         } catch {
             logger.error(
-                "the certificate authorities stay as they were", metadata: ["error": "\(error.description)"])
+                "the certificate authorities were not reloaded", metadata: ["error": "\(error.description)"])
             return
         }
         guard found != known else { return }

@@ -18,13 +18,13 @@ public enum ProfileText {
         }
         let url = parsed.url
         if url.target.contains("?") {
-            throw ProfileTextError(field: "base_url", description: "a query in it, which nothing is relative to")
+            throw ProfileTextError(field: "base_url", description: "a query in it, which relative URLs would lose")
         }
         let target = url.target.hasSuffix("/") ? url.target : url.target + "/"
         return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)
     }
 
-    /// Checks that the profile is valid by itself.
+    /// Checks that the profile itself is valid.
     public static func check(_ profile: Profile) throws(ProfileTextError) {
         do throws(RequestFault) {
             try ProfileRules.check(profile)

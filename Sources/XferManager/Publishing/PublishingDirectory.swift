@@ -6,11 +6,11 @@ import XferModel
 ///
 /// `PublishingDirectory` performs them; tests put faults and kills before and after each.
 protocol PublishingOperations: Sendable {
-    /// See `Publisher.prepare`.
+    /// Prepares the file; see `Publisher.prepare`.
     func prepare(_ parts: [(part: PartialFile, attributes: Publisher.Attributes)]) -> [FileError?]
-    /// See `PublishingFile.facts`.
+    /// The facts about the file; see `PublishingFile.facts`.
     func facts(of file: PublishingFile) throws(FileError) -> FileFacts
-    /// See `Publisher.chooseName`.
+    /// Chooses the final name; see `Publisher.chooseName`.
     func chooseName(
         for file: PublishingFile, isReserved: (String) -> Bool
     ) throws(FileError) -> Publisher.NameChoice
@@ -18,11 +18,11 @@ protocol PublishingOperations: Sendable {
     func rename(
         _ file: PublishingFile, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> Publisher.RenameOutcome
-    /// Makes names durable, given and taken away; see `DirectoryHandle.sync(named:)`.
+    /// Makes new and removed names durable; see `DirectoryHandle.sync(named:)`.
     func sync(_ unnamed: [UnnamedFile]) throws(FileError)
     /// Throws unless the final name leads to the file, and gives the file to the user of the directory.
     func confirm(_ file: PublishingFile, under intent: PublishIntent) throws(FileError)
-    /// See `PublishingFile.withdraw`.
+    /// Removes the name again; see `PublishingFile.withdraw`.
     func withdraw(_ file: PublishingFile, _ intent: PublishIntent) throws(FileError)
 }
 
@@ -69,11 +69,11 @@ struct PublishingDirectory: PublishingOperations {
 }
 
 extension Publisher {
-    /// Finds out whether a file whose intent was committed has its final name, and completes or undoes in the directory
-    /// what was begun. Blocks.
+    /// Determines if a file whose intent was committed has its final name, and completes or undoes the steps in the
+    /// directory. Blocks.
     ///
     /// - Parameter partName: nil if the file had no name before its final one.
-    /// - Throws: nothing is known then, and the intent has to stay.
+    /// - Throws: then the result is unknown, and the intent has to stay.
     func recover(_ intent: PublishIntent, partName: String?) throws(FileError) -> PublishRecovery {
         let traces = try traces(of: intent, partName: partName)
         let way = PublishRecovery(isNamed: traces.isNamed, hasPart: traces.hasPart, hadPart: partName != nil)

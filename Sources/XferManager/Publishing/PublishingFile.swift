@@ -19,7 +19,8 @@ struct PublishingFile: Sendable {
     let place: PublishingPlace
     /// Set before the part is made durable. Nil if it is durable already, mode and times included.
     var attributes: Publisher.Attributes?
-    /// Called before anything is committed. False ends the course of a file whose run was asked to stop.
+    /// Called before anything is committed. Returns false to end the publishing of a file whose run was requested to
+    /// stop.
     var begins: @Sendable () -> Bool = { true }
     /// True while the task's lease is in force: without it another daemon may have the task.
     var isLeaseInForce: @Sendable () -> Bool = { true }
@@ -43,7 +44,7 @@ extension PublishingFile {
         }
     }
 
-    /// Gives the file its name, as the committed intent says. Blocks.
+    /// Gives the file the name in the committed intent. Blocks.
     func rename(
         as intent: PublishIntent, isReplacing: Bool, by publisher: Publisher
     ) throws(FileError) -> Publisher.RenameOutcome {

@@ -22,15 +22,15 @@ struct PublishingPlace: Sendable {
         let problem: String
         do {
             if try reopen().identity == directory.identity { return nil }
-            problem = "another directory is there now"
+            problem = "another directory is at this path now"
         } catch let error as FileError where directory.isForUsers && error.isDescriptorShortage {
             return error
         } catch FileError.notWritable where !directory.isForUsers, FileError.system where !directory.isForUsers {
             // The identity of the directory can be compared all the same.
             if directory.isSame(asPath: directory.path) { return nil }
-            problem = "another directory is there now"
+            problem = "another directory is at this path now"
         } catch FileError.missing {
-            problem = "the directory is gone from there"
+            problem = "the directory was moved or removed"
         } catch {
             problem = "\(error)"
         }

@@ -6,7 +6,7 @@ import XferStore
 /// Gives files of one directory their final names: performs the steps of a `PublishRound`, each for many files at a
 /// time. The threads, the commit and the sync of the directory are used once for all of them.
 ///
-/// All files are published by it: those of ordinary and of brief runs, and staged ones.
+/// It publishes all files: those of ordinary and brief runs, and staged ones.
 struct PublishingRound: Sendable {
     /// An intent that is to be committed.
     struct Intended: Sendable {
@@ -19,13 +19,13 @@ struct PublishingRound: Sendable {
     /// Commits intents together. For each, in order: false, with nothing written, if another task has the name.
     typealias Commit = @Sendable ([Intended]) async -> [Result<Bool, any Error>]
 
-    /// The end of a file's course.
+    /// The end of a file in the round.
     enum Outcome: Sendable {
         /// The file has the name in this intent.
         case published(PublishIntent)
-        /// Another file has the name, and the policy is to keep that one.
+        /// Another file has the name, and the policy is to keep that file.
         case skipped
-        /// The run was asked to stop before anything was committed.
+        /// The run was requested to stop before anything was committed.
         case stopped
         /// The file has no name.
         case failed(any Error)
@@ -35,7 +35,7 @@ struct PublishingRound: Sendable {
 
     private struct Entry: Sendable {
         var file: PublishingFile
-        /// For the name that was chosen last.
+        /// The facts for the name that was chosen last.
         var intent: PublishIntent?
         /// The reason why the last step failed.
         var failure: (any Error)?
@@ -105,7 +105,7 @@ struct PublishingRound: Sendable {
         case (.stopped, _): return .stopped
         case (.uncertain, _): return .uncertain(failure)
         case (.outraced, _):
-            let message = "other files of the same round take every name in \(directory.path)"
+            let message = "no name is free in \(directory.path) beside those of other files"
             return .failed(TransferError(.fileMoveFailed, message))
         case (.failed, _), (.published, nil), (nil, _): return .failed(failure)
         }
@@ -138,7 +138,7 @@ extension PublishingRound {
     }
 
     /// The intent for the name that was chosen last: every step after that choice needs it. A file without one fails,
-    /// so that the round ends whatever happens.
+    /// so that the round ends in any case.
     private func intent(of number: Int) throws(FileError) -> PublishIntent {
         guard let intent = entries[number].intent else {
             InvariantChecks.require(false, "a name was chosen for \(entries[number].file.name), without an intent")
@@ -153,8 +153,8 @@ extension PublishingRound {
 extension PublishingRound {
     /// The files whose paths have to lead to the directory in this step.
     ///
-    /// A name that is given can be taken away again, so an unnamed file, whose directory was opened just now, is
-    /// checked once it has its name. A part may replace another file.
+    /// A new name can be removed again, so an unnamed file, whose directory was just opened, is checked once it has its
+    /// name. A part may replace another file.
     private func filesToFind(in step: PublishRound.Step) -> [Int] {
         switch step {
         case .choose(let numbers): numbers.filter { entries[$0].file.part != nil }
@@ -192,8 +192,8 @@ extension PublishingRound {
 // MARK: - Steps in the directory
 
 extension PublishingRound {
-    /// Sets the attributes of many files and makes them durable, some at a time. Few are left to the step that chooses
-    /// their names.
+    /// Sets the attributes of many files and makes them durable, some at a time. Usually little of that remains for the
+    /// step that chooses their names.
     private mutating func prepareInParts(_ numbers: [Int]) async {
         let unprepared = numbers.filter { entries[$0].file.attributes != nil }
         guard unprepared.count > Self.smallestPart else { return }

@@ -7,8 +7,8 @@ import XferStore
 /// Rounds of one directory follow each other, so that no file gets a name that another is about to take. Different
 /// directories run in parallel. The run's end commits the task's completion.
 actor PublishingStage {
-    /// Commits the intent, whether it replaces a file, and what else a restart has to know. Returns false and writes
-    /// nothing if another task holds the name.
+    /// Commits the intent, a flag that is true if it replaces a file, and further facts that a restart needs. Returns
+    /// false and writes nothing if another task has claimed the name.
     typealias Commit = @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool
 
     /// The highest number of files in one round. It limits how long the next round waits.
@@ -27,7 +27,7 @@ actor PublishingStage {
         let answer: CheckedContinuation<PublishingRound.Outcome, Never>
     }
 
-    /// - Parameter pool: gives the threads for a directory.
+    /// - Parameter pool: returns the threads for a directory.
     init(store: TaskStore, pool: @escaping @Sendable (DirectoryHandle) -> BlockingPool) {
         self.store = store
         self.pool = pool
@@ -35,7 +35,7 @@ actor PublishingStage {
 
     /// Returns when the file durably has its final name, or will not get one.
     ///
-    /// - Parameter onIntent: called after each commit of an intent. There is another one if the name is taken
+    /// - Parameter onIntent: called after each commit of an intent. A further intent follows if the name is taken
     ///   meanwhile.
     func publish(
         _ file: PublishingFile, in directory: DirectoryHandle, committing commit: @escaping Commit,

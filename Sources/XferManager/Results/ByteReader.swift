@@ -26,7 +26,8 @@ public struct ByteReader: ManagerPart, Sendable {
     let scheduler: RunScheduler
 
     /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
-    /// bytes, the staged file, the published file, or the stored response. None at the end of these or beyond.
+    /// bytes, the staged file, the published file, or the stored response. The result is empty at the end of these
+    /// bytes and beyond.
     ///
     /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or no longer.
     public func read(
@@ -89,7 +90,7 @@ public struct ByteReader: ManagerPart, Sendable {
             version: task.outcome.lastAttempt.map { Self.version(of: $0.beganAt) })
     }
 
-    /// Each attempt gets an answer of its own.
+    /// Each attempt has an answer of its own.
     private static func version(of attempt: Timestamp) -> String { String(attempt.rawValue) }
 
     // MARK: Byte sources

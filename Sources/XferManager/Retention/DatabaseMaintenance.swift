@@ -42,11 +42,11 @@ public enum DatabaseMaintenance {
             "\(report.taskCount) tasks are restored; the database has the new id \(report.storeID), and events follow "
                 + "after \(report.seq)"
         ]
-        if let setAside = report.setAside { lines.append("the former database is in \(setAside)") }
+        if let setAside = report.setAside { lines.append("the previous database is in \(setAside)") }
         if report.revokedTokens > 0 {
-            lines.append("\(report.revokedTokens) tokens are revoked: make new ones with xferctl token add")
+            lines.append("\(report.revokedTokens) tokens are revoked: create new ones with xferctl token add")
         }
-        lines.append("requests that may have been sent since and must not be repeated fail at the next start")
+        lines.append("requests that must not be repeated and may have been sent since then fail at the next start")
         return lines.joined(separator: "\n")
     }
 

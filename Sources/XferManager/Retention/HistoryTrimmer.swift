@@ -10,7 +10,7 @@ import XferSystem
 final class HistoryTrimmer: ManagerPart, Sendable {
     let context: ManagerContext
     private let discarder: TransferDiscarder
-    /// The time at which it was trimmed last.
+    /// The time of the last trim.
     private let last = NIOLockedValueBox(MonotonicInstant?.none)
 
     init(context: ManagerContext, discarder: TransferDiscarder) {
@@ -104,7 +104,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         }
     }
 
-    /// Removes responses whose retention is over.
+    /// Removes responses whose retention has ended.
     private func trimResults(olderThan time: Timestamp) async throws {
         while true {
             let files = try await store.write(.bulky) { tx in
@@ -130,7 +130,8 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         }
     }
 
-    /// Gives up the oldest deliveries to webhooks where too many wait, and forgets those that were given up long ago.
+    /// Discards the oldest deliveries of webhooks for which too many wait, and removes failed deliveries that are too
+    /// old.
     private func trimDeliveries(olderThan time: Timestamp) async throws {
         let now = clock()
         var name = ""

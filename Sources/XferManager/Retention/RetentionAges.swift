@@ -10,7 +10,7 @@ public typealias ClockReader = @Sendable () -> ClockReading
 final class RetentionAges: Sendable {
     private let read: ClockReader
     private let clock: NIOLockedValueBox<RetentionClock>
-    /// By how much the wall clock was set while the service did not run; nil if unknown.
+    /// The amount by which the wall clock was set while the service did not run; nil if unknown.
     let stepBeforeStart: Duration?
 
     /// - Parameter last: the clock readings that the last service recorded; nil if there are none.

@@ -5,10 +5,10 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Deletes bytes that no task holds any more.
+/// Deletes bytes that no task needs any more.
 ///
 /// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does
-/// not change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
+/// not change. `RunScheduler.beginDeleting` ensures that from the read of its tasks to the deletion of its row.
 final class TransferDiscarder: ManagerPart, Sendable {
     let context: ManagerContext
     private let scheduler: RunScheduler
@@ -18,11 +18,11 @@ final class TransferDiscarder: ManagerPart, Sendable {
     private struct State {
         /// Transfers that may have no task any more, and whether their published files are to be deleted.
         var unwanted: [TransferID: Bool] = [:]
-        /// The last transfer among which orphans of the last daemon have still to be searched for.
+        /// The last transfer of the previous daemon; up to it, orphans have still to be searched for.
         var lastOrphan: TransferID?
         /// True if the service is shutting down: it then deletes for two seconds, and the next start deletes the rest.
         var isEnding = false
-        /// Deletes; nil while there is nothing to delete.
+        /// The worker that deletes; nil while there is nothing to delete.
         var task: Task<Void, Never>?
 
         var hasWork: Bool { lastOrphan != nil || !unwanted.isEmpty && !isEnding }
@@ -37,9 +37,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
         self.remoteUploads = remoteUploads
     }
 
-    /// Deletes the bytes of those transfers that no task holds, then their rows. It does not wait for that.
+    /// Deletes the bytes of the transfers that no task needs, then their rows. It does not wait for that.
     ///
-    /// - Parameter undoing: whether the task may have been cancelled or removed while the file got its final name. Then
+    /// - Parameter undoing: true if the task may have been cancelled or removed while the file got its final name. Then
     ///   that file is deleted too, if it is verified to be the published one.
     func discard(_ ids: [TransferID], undoing: Bool = false) {
         guard !ids.isEmpty else { return }
@@ -49,11 +49,11 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
-    /// This runs in the background, because every transfer is checked.
+    /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row refers
+    /// to. This runs in the background, because every transfer is checked.
     ///
     /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task
-    ///   makes the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
+    ///   creates the transfer first, and moves the task to it when the copy is complete: until then no task uses it.
     func discardOrphans(upTo last: TransferID) {
         state.withLockedValue { state in
             state.lastOrphan = last
@@ -310,7 +310,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
         guard !strays.isEmpty else { return }
         logger.notice(
-            "files that no transfer names are deleted", metadata: ["directory": "\(path)", "count": "\(strays.count)"])
+            "files that belong to no transfer were deleted",
+            metadata: ["directory": "\(path)", "count": "\(strays.count)"])
         try await services.paths.pool(forPath: path).run {
             let directory = try DirectoryHandle(ofService: path)
             for name in strays { try directory.remove(name) }

@@ -55,8 +55,8 @@ final class OwnerRights: Sendable {
         return confined ?? roots(of: owner)
     }
 
-    /// The directories for the destination of a task, as they were when it was added, without waiting: nil if the
-    /// account database would have to be asked.
+    /// The directories for the destination of a task, as they were when it was added, without waiting; nil if the
+    /// account database would have to be queried.
     func knownDestinationRoots(of task: TaskSpecification) -> AllowedRoots? {
         knownRoots(of: task.owner)?.limited(by: limit(of: task.destination))
     }

@@ -5,7 +5,7 @@ import XferModel
 /// The threads that open files by their paths, and that work on files.
 ///
 /// A path may lead to a file system that never answers (a server that is down, an automounter, a dying disk), and then
-/// it keeps a thread for good. So each mount has threads of its own: a disk that hangs delays its own tasks only. A
+/// it blocks a thread permanently. So each mount has threads of its own: a disk that hangs delays its own tasks only. A
 /// guest chooses its paths at will, and may make them lead anywhere: guests' paths have threads of their own, too.
 final class PathPools: Sendable {
     /// The threads of one mount. Digests take minutes for large files, so that they have their own.
@@ -23,7 +23,7 @@ final class PathPools: Sendable {
     /// The longest time for which a path may delay work that others wait for. A run of a guest's own waits longer.
     static let patience = Duration.seconds(5)
 
-    /// The threads for files of the service itself, and for what lies on the same mount.
+    /// The threads for files of the service itself, and for files on the same mount.
     let service: BlockingPool
     /// The threads for digests of such files.
     let digests: BlockingPool
@@ -99,11 +99,11 @@ final class PathPools: Sendable {
 }
 
 extension PathPools {
-    /// Works on files in an open directory, where nothing is lost if that is repeated.
+    /// Works on files in an open directory. The work must be safe to repeat.
     ///
     /// - Parameters:
     ///   - limit: how long it may take.
-    ///   - body: gets whether its result is not wanted any more, since it took too long.
+    ///   - body: gets a flag that is true once its result is no longer needed, because it took too long.
     /// - Throws: `FileError.unanswering` after `limit`, or at once while earlier work of this kind still hangs on the
     ///   mount; else as `body`.
     func run<Value: Sendable>(
@@ -145,7 +145,7 @@ extension PathPools {
     }
 }
 
-/// The work whose result is not wanted any more, and that still hangs on the threads of a pool.
+/// Work whose result is no longer needed, but that still blocks threads of a pool.
 private typealias HangingCounts = NIOLockedValueBox<[ObjectIdentifier: Int]>
 
 /// A piece of work that may be abandoned before it ends.

@@ -44,7 +44,7 @@ enum ReplacingRules {
             return nil
         }
         return isConfined
-            ? "\(path) exists and no task of a token published it; such a task replaces no other file"
+            ? "\(path) exists, and tasks of a token replace only files that such tasks published"
             : "\(path) belongs to another user and cannot be replaced"
     }
 }

@@ -181,7 +181,7 @@ extension AttemptMaker {
         }
     }
 
-    /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
+    /// The rate limit in bytes per second; 0 is unlimited; takes effect on the live attempt at once.
     func setMaxRates(receive: Int64, send: Int64) async { await setOwnMaxRates(receive: receive, send: send) }
 
     /// The default implementation of `setMaxRates`, for a type that makes the attempts itself.
@@ -274,7 +274,7 @@ extension AttemptMaker {
 }
 
 extension RunServices {
-    /// Records whether the attempt's last response shows that the network is no portal's.
+    /// Records if the attempt's last response shows that the network is not behind a portal.
     func recordProof(_ ended: AttemptOutcome, since begin: MonotonicInstant) {
         guard let head = ended.head else { return }
         networkProof.withLockedValue { $0.onResponse(head, from: ended.finalURL, since: begin) }

@@ -30,13 +30,13 @@ enum DestinationDirectory {
             else {
                 throw TransferError(
                     .destinationUnavailable,
-                    "\(path) is not the directory it was when the task was added: is its disk mounted? For a directory that was created again, set it again"
+                    "\(path) is not the directory it was when the task was added: is its disk mounted? If the directory was created again, set the task's directory again"
                 )
             }
             return directory
         } catch FileError.missing {
             throw TransferError(
-                .destinationUnavailable, "\(path) is gone: it has to come back or the task be cancelled")
+                .destinationUnavailable, "\(path) is gone: restore it or cancel the task")
         }
     }
 

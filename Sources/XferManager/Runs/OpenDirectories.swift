@@ -15,7 +15,7 @@ final class OpenDirectories: Sendable {
 
     private struct Entry {
         weak var directory: DirectoryHandle?
-        /// The time at which its path was last found to lead to it.
+        /// The time of the last check that its path leads to it.
         var seenAt: MonotonicInstant
         /// The time at which it was opened beneath its roots.
         var openedAt: MonotonicInstant

@@ -10,7 +10,7 @@ import XferModel
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
-        /// True once the run ends by itself, so that no attempt may begin.
+        /// True once the run has begun to end without a stop request, so that no attempt may begin.
         var isEnding = false
         var isPublishing = false
         var phase: TaskPhase = .connecting
@@ -91,7 +91,7 @@ final class RunControl: Sendable {
     /// The network traffic so far.
     var traffic: Traffic { state.withLockedValue(\.traffic) }
 
-    /// The control whose run makes the requests: this one, or that of the transfer it follows.
+    /// The control whose run makes the requests: this one, or that of its transfer.
     var mover: RunControl { followed ?? self }
 
     /// The rate in the task's own direction in bytes per second.
@@ -163,11 +163,12 @@ final class RunControl: Sendable {
         }
     }
 
-    /// True once the run ends by itself, although attempts may be under way; see `endAttempts`.
+    /// True once the run has begun to end without a stop request, although attempts may still be live; see
+    /// `endAttempts`.
     var isEnding: Bool { state.withLockedValue(\.isEnding) }
 
-    /// Records that the run ends by itself, so that its other attempts are in vain. Returns the live ones, which the
-    /// caller has to stop; `begin` refuses those that are being started.
+    /// Records that the run ends without a stop request, so that its other attempts are no longer needed. Returns the
+    /// live ones, which the caller has to stop; `begin` refuses attempts that are being started.
     func endAttempts() -> [AttemptHandle] {
         state.withLockedValue { state in
             state.isEnding = true

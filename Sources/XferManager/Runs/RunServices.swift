@@ -110,14 +110,14 @@ extension RunServices {
             throw TransferError(
                 .insufficientSpace,
                 "\(directory.path) lacks \(shortfall) bytes for \(purpose): it needs \(remaining), \(max(0, free)) are "
-                    + "free, and \(reserve) stay free (download.reserve)")
+                    + "free, and \(reserve) have to stay free (download.reserve)")
         }
     }
 }
 
-/// Removes files from the spool directory when no row names them any more.
+/// Removes files from the spool directory when no row refers to them any more.
 extension RunServices {
-    /// Deletes files that no row names any more. A file that cannot be deleted is left to a later sweep.
+    /// Deletes files that no row refers to any more. A file that cannot be deleted is left to a later sweep.
     func removeSpoolFiles(_ names: [String]) {
         guard !names.isEmpty else { return }
         let (spool, pool) = (spool, pool)

@@ -136,8 +136,9 @@ final class RunTrust: Sendable {
         try registry.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
-    /// True if some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
-    /// the lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
+    /// True if some hop, or a server whose kept bytes were judged, would be judged differently now. The judged
+    /// addresses are not recorded, so any change of the lists of addresses counts, and so does any change of the
+    /// authorities.
     func isStale(under registry: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
@@ -196,7 +197,7 @@ final class RunTrust: Sendable {
         return "\(policies.withLockedValue { $0.identity(at: now) })/\(taskPolicy ?? "")"
     }
 
-    /// Removes the servers of dropped bytes; only those of this attempt remain.
+    /// Removes the servers of discarded bytes; only those of this attempt remain.
     func forgetKept() {
         state.withLockedValue { state in
             state.kept = SourceLedger()

@@ -26,7 +26,7 @@ protocol TaskRun: AttemptMaker {
     /// Requests the run to stop at the next safe point.
     func stop() async
 
-    /// Sets the limits in bytes per second, 0 is unlimited. Takes effect at once.
+    /// Sets the limits in bytes per second; 0 is unlimited. Takes effect at once.
     func setMaxRates(receive: Int64, send: Int64) async
 
     /// Runs to the end. A thrown error is also an end of the run.
@@ -139,8 +139,8 @@ extension TaskRun {
 }
 
 extension TaskRun {
-    /// Commits the event of a response's head while its body is on its way, unless the run does so by itself at once:
-    /// most bodies are there within this time.
+    /// The delay after which the event of a response's head is committed while its body arrives. Most bodies are
+    /// complete within this time, and then the run commits the event with its end.
     func commitEventsSoon() {
         Task {
             try? await Task.sleep(for: .milliseconds(100), clock: .continuous)

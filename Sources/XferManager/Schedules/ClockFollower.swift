@@ -46,7 +46,7 @@ actor ClockFollower: ManagerPart {
                     try services.ages.record(in: tx)
                 }
             } catch {
-                logger.report("waits keep the times of the former clock", error)
+                logger.report("waits could not be moved to the new time", error)
             }
         }
         guard !isShuttingDown else { return }
@@ -78,7 +78,7 @@ actor ClockFollower: ManagerPart {
                 after = last
             }
         } catch {
-            logger.report("computing the start conditions again failed", error)
+            logger.report("the start conditions could not be computed again", error)
         }
         await scheduler.schedule()
     }
@@ -90,7 +90,8 @@ actor ClockFollower: ManagerPart {
 
 /// A step of the wall clock.
 enum ClockStep {
-    /// Shorter changes are left to the next one: waits need not be exact to the second.
+    /// The smallest change that is applied. Shorter ones are applied with the next change, since waits need not be
+    /// exact to the second.
     private static let least = Duration.seconds(1)
 
     static func isNoticed(_ step: Duration) -> Bool { step >= least || step <= .zero - least }

@@ -17,7 +17,7 @@ final class TaskLeases: Sendable {
     enum Renewal: Hashable, Sendable {
         /// The lease lasts longer, or as long as before.
         case prolonged
-        /// It was over or new and is in force again, or it ends earlier than it would have: its tasks have to be
+        /// True if a lease is in force again or for the first time, or ends earlier than before: its tasks have to be
         /// checked.
         case changed
         /// There are too many leases.

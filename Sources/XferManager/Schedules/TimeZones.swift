@@ -36,7 +36,7 @@ final class TimeZones: Sendable {
 
         var description: String {
             switch self {
-            case .noName: "that is no time zone's name"
+            case .noName: "that is not the name of a time zone"
             case .missing:
                 "there is no such time zone on this machine, expected a name of the package tzdata such as Europe/Berlin"
             case .unreadable(let reason): "the time zone cannot be read: \(reason)"
@@ -95,7 +95,7 @@ final class TimeZones: Sendable {
             rules = try load(name)
         } catch {
             logger.warning(
-                "a time zone cannot be read; windows in it \(rules == nil ? "stay closed" : "go by what it was")",
+                "a time zone cannot be read; windows in it \(rules == nil ? "stay closed" : "use its previous rules")",
                 metadata: ["zone": "\(name ?? "local")", "error": "\(error)"])
         }
         entries.withLockedValue { $0[name] = Entry(rules: rules, stamp: stamp, lookedAt: now) }

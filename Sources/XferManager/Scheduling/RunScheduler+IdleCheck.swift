@@ -2,11 +2,11 @@ import XferCore
 import XferModel
 import XferStore
 
-/// The check of an invariant: it does not last that a task may start, a slot is free, and no pass is due. Whatever lets
-/// a task start (an end, a release, a change of the queue or of a limit) has to call `schedule`.
+/// The check of an invariant: it is never true for long that a task may start, a slot is free, and no pass is due.
+/// Every change that allows a start (an end, a release, a change of the queue or of a limit) has to call `schedule`.
 ///
-/// Daemons whose `InvariantChecks` are on make it: some seconds after the last pass another one is tried, and rolled
-/// back. It is as of the time of the last one, so that it finds what was missed, and not what has become due since.
+/// Daemons whose `InvariantChecks` are on make it: some seconds after the last pass they perform another one, and roll
+/// it back. It uses the time of the last pass, so that it finds omissions, and not tasks that have become due since.
 extension RunScheduler {
     private static var idleInterval: Duration { .seconds(5) }
     /// The number of tries in a row that have to find a task: the call of `schedule` may be on its way.
@@ -19,7 +19,7 @@ extension RunScheduler {
         var description: String { "a pass was tried" }
     }
 
-    /// Begins the check, unless it is under way.
+    /// Begins the check, unless one is in progress.
     func checkIdleness() {
         // In a process of tests it would end other tests.
         guard InvariantChecks.areOn, settings.recordsCrashes, idleCheck == nil else { return }

@@ -127,7 +127,7 @@ extension RunScheduler {
     }
 
     /// Frees the slot and closes the transfer to further tasks, because the last byte has arrived. When this returns,
-    /// no task joins any more.
+    /// no further task joins.
     private func onBodyEnd(_ id: TransferID) async {
         recordBody(of: id)
         machine.onBodyEnd(id)
@@ -152,8 +152,8 @@ extension RunScheduler {
     // MARK: Deleting transfers
 
     /// Prevents passes from starting a task on those of these transfers that have no live run now. Returns them, once
-    /// the starts of the pass under way are launched: the tasks that the database then shows for them do not change any
-    /// more. A transfer that is live now is discarded again when its last run leaves it. Ended by `endDeleting`.
+    /// the starts of the present pass are launched: from then on, the tasks that the database shows for them do not
+    /// change. A transfer that is live now is discarded again when its last run leaves it. Ended by `endDeleting`.
     func beginDeleting(_ ids: Set<TransferID>) async -> Set<TransferID> {
         // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to
         // be idle before it counts as being deleted: otherwise a pass that still saw it live could start a task on it

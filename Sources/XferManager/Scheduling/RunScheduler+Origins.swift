@@ -50,8 +50,8 @@ extension RunScheduler {
         return true
     }
 
-    /// True if only this task has been stopped: the request goes on for the others of its transfer. If all of them stop
-    /// at once, the end of the slot ends the request.
+    /// True if only this task has been stopped: the request continues for the others of its transfer. If all of them
+    /// stop at once, the end of the slot ends the request.
     private func isContinuedByOthers(_ live: LiveRun, _ result: RunResult) -> Bool {
         guard case .stopped = result.end, let transfer = transfers[live.transfer] else { return false }
         return transfer.ticket == nil && transfer.tasks.count > 1
@@ -99,7 +99,7 @@ extension RunScheduler {
         if hasChanged { schedule() }
     }
 
-    /// Returns large transfers to the queue if more are under way than may be; see `TransferMix.surplus`.
+    /// Returns large transfers to the queue if too many are running; see `TransferMix.surplus`.
     func returnSurplus() async {
         guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
         let (now, youth) = (Clocks.monotonic(), context.settings.withLockedValue(\.largeYouth))
@@ -120,7 +120,7 @@ extension RunScheduler {
         }
     }
 
-    /// The time when a host's limit per minute lets its next request begin; nil if none is in the way.
+    /// The earliest time at which a host's limit per minute allows its next request; nil if no host is at its limit.
     var pacedWakeUp: Timestamp? {
         machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
     }

@@ -51,7 +51,7 @@ extension RunScheduler {
         checkIdleness()
     }
 
-    /// Schedules another pass, unless the failed work has one when it is over.
+    /// Schedules another pass, unless the failed work ends with one.
     private func retryLater() {
         guard !isHeld, store.degradation == nil else { return }
         let now = clock()
@@ -155,7 +155,7 @@ extension RunScheduler {
 
     // MARK: Waking up
 
-    /// Requeues tasks whose wait is over. `target` counts as now if the wall clock was set back.
+    /// Requeues tasks whose wait has ended. `target` is used as the present time if the wall clock was set back.
     private func onTimer(_ target: Timestamp) async {
         timer.onFired()
         let now = max(clock(), target)
@@ -170,7 +170,7 @@ extension RunScheduler {
             }
             logUnreadable(unreadable)
         } catch {
-            logger.report("waking waiting tasks failed", error)
+            logger.report("waiting tasks could not be started", error)
         }
         schedule()
     }

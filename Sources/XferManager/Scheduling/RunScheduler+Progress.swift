@@ -12,13 +12,13 @@ extension RunScheduler {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
     }
 
-    /// The traces of the current or last attempts of those of these tasks that run.
+    /// The traces of the current or last attempts of the running tasks among these.
     func traces(of ids: [TaskID]) -> [TaskID: AttemptTrace] {
         ids.reduce(into: [:]) { known, id in known[id] = runs[id]?.control.trace }
     }
 
     /// Bytes of the answer that a running `data` task is receiving; see `TransferEngine.answer`. After the last byte,
-    /// until the answer is kept, no bytes but their number.
+    /// until the answer is stored, only the number of bytes.
     func answer(to id: TaskID, at offset: Int64, upTo length: Int) async -> AnswerPart? {
         guard let control = runs[id]?.control, control.progress.kind == .data else { return nil }
         if let attempt = control.mover.attempts.first {
@@ -69,7 +69,7 @@ extension RunScheduler {
         }
     }
 
-    /// Returns for those of these tasks that run: true if their kept bytes can be continued; nil while that is unknown.
+    /// Returns for the running tasks among these: true if their kept bytes can be continued; nil while that is unknown.
     func resumability(of ids: [TaskID]) -> [TaskID: Bool?] {
         ids.reduce(into: [:]) { known, id in if let live = runs[id] { known[id] = .some(live.control.isResumable) } }
     }
@@ -92,7 +92,7 @@ extension RunScheduler {
         }
     }
 
-    /// The queued tasks among these whose former runs are still stopping. They start when those have ended.
+    /// The queued tasks among these whose previous runs are still stopping. They start when those runs have ended.
     func endingRuns(among queued: [TaskID]) -> Set<TaskID> { Set(queued.filter { runs[$0] != nil }) }
 
     /// Publishes the final counters of an upload, before its end is committed: its terminal event follows them. A

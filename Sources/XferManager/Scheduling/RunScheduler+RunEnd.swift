@@ -5,7 +5,7 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// Ends of runs: the result is committed, then the run is forgotten and those who wait for it go on.
+/// Ends of runs: the result is committed, then the run is removed, and callers that wait for it are resumed.
 extension RunScheduler {
     func onRunEnd(_ id: TaskID, _ result: RunResult) async {
         publishLastProgress(of: id, result)

@@ -3,9 +3,9 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Stops runs, and carries out what committed transitions ask for.
+/// Stops runs, and performs the actions of committed transitions.
 extension RunScheduler {
-    /// Runs what committed transitions ask for.
+    /// Performs the actions of committed transitions.
     func perform(_ effects: [Effect]) async {
         var orphans: [TransferID] = []
         for effect in effects {
@@ -28,10 +28,10 @@ extension RunScheduler {
         if !effects.isEmpty { schedule() }
     }
 
-    /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there
-    /// is neither.
+    /// Requests a task's run to stop. A run whose start is committed but not launched yet stops when it is launched.
+    /// Returns false if there is neither.
     ///
-    /// - Parameter transfer: discarded if it turns out that no start was committed.
+    /// - Parameter transfer: discarded if no start was committed.
     @discardableResult
     func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
         if let live = runs[id] {
@@ -66,14 +66,14 @@ extension RunScheduler {
         await withCheckedContinuation { endWaiters[id, default: []].append($0) }
     }
 
-    /// Waits until no task has a run, those included whose start is committed and not launched yet.
+    /// Waits until no task has a run, including starts that are committed but not launched yet.
     func allRunsEnded() async {
         await passEnded()
         guard !runs.isEmpty || !briefs.runs.isEmpty else { return }
         await withCheckedContinuation { drainWaiters.append($0) }
     }
 
-    /// Lets queued tasks join a transfer before its last member leaves it, so that the transfer continues. When this
+    /// Makes queued tasks join a transfer before its last member leaves it, so that the transfer continues. When this
     /// returns, every task that a pass has started on the transfer is launched.
     func letOthersJoin(_ live: LiveRun) async {
         guard isLast(live) else { return }
@@ -97,7 +97,7 @@ extension RunScheduler {
 
     // MARK: Changed tasks
 
-    /// Applies what a committed change of a task means for its run.
+    /// Applies a committed change of a task to its run.
     ///
     /// - Parameter earlier: the specification before.
     func onUpdate(_ task: TransferTask, from earlier: TaskSpecification) async {
@@ -190,7 +190,7 @@ struct Effect: Sendable {
     var task: TaskID
     var transfer: TransferID?
     var action: TaskAction
-    /// Files of the spool directory that no row names any more.
+    /// Files of the spool directory that no row refers to any more.
     var spoolFiles: [String] = []
     /// True if the task starts although its host cools down.
     var ignoresCooldown = false

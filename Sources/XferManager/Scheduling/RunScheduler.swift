@@ -22,7 +22,7 @@ protocol RunSchedulerDelegate: AnyObject, Sendable {
 /// start's commit and its launch; a `BriefRun` is the one exception. The commit suspends the actor, so a verb, a
 /// changed rate or a policy may concern a start that is committed and has no run yet. Every such call is answered by
 /// `runs` if the run is there; else, while a pass is under way, it is recorded in `passes` and applied by `launch`.
-/// Nothing outside this actor has to know of that.
+/// This is invisible outside this actor.
 ///
 /// Every change follows one order: decide within a store transaction, commit, run the action.
 actor RunScheduler: ManagerPart {
@@ -46,7 +46,7 @@ actor RunScheduler: ManagerPart {
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
     /// The known numbers of transfers that hosts serve at once, for hosts that refuse more.
     var hosts = HostConcurrency()
-    /// The number of times that tasks were queued again because their hosts refused so many at once.
+    /// The number of times that tasks were queued again because their hosts refused too many concurrent requests.
     var backOffs: [TaskID: Int] = [:]
     /// Fires when the first wait or cooldown ends or a condition is due.
     var timer = WakeTimer()
@@ -116,7 +116,7 @@ actor RunScheduler: ManagerPart {
     var isHeld: Bool { !machine.holds.isEmpty || isShuttingDown }
 }
 
-/// Scheduling passes, and what was requested for starts that are committed and not launched yet.
+/// Scheduling passes, and the requests that concern starts that are committed but not launched yet.
 struct PassState {
     /// One pass runs at a time; a request during a pass causes another one.
     var isRunning = false
@@ -127,20 +127,20 @@ struct PassState {
     var now = Timestamp(seconds: 0)
     /// The callers that wait for the end of a pass.
     var waiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Stops; the transfer is discarded if there was no such start.
+    /// Stop the run; discard the transfer if there was no such start.
     var stops: [TaskID: TransferID?] = [:]
     /// Changed rates.
     var rates: [TaskID: (receive: Int64, send: Int64)] = [:]
     /// Tasks that start although their hosts cool down, because their users have resumed them.
     private(set) var ignoringCooldown: Set<TaskID> = []
 
-    /// Lets the task start as soon as the limits allow it. Beyond 1,000 such tasks it waits for its host, and its user
-    /// can resume it again.
+    /// Allows the task to start as soon as the limits allow it. If there are already 1,000 such tasks, it waits for its
+    /// host, and its user can resume it again.
     mutating func letStart(_ id: TaskID) {
         if ignoringCooldown.count < 1000 { ignoringCooldown.insert(id) }
     }
 
-    /// Removes tasks that have started, or that wait for no cooldown any more.
+    /// Removes tasks that have started, or that no longer wait for a cooldown.
     mutating func settle(_ ids: Set<TaskID>) { ignoringCooldown.subtract(ids) }
 }
 
@@ -167,9 +167,9 @@ extension RunScheduler {
 }
 
 extension StoreTransaction {
-    /// Requeues the next `running` tasks but those in `live`, and pauses those whose rows are damaged.
+    /// Requeues the next `running` tasks except those in `live`, and pauses those whose rows are damaged.
     ///
-    /// - Returns: the tasks that were inspected, none at the end, and those among them with damaged rows.
+    /// - Returns: the tasks that were inspected (empty at the end), and those among them with damaged rows.
     func restoreRunning(
         after: TaskID?, except live: Set<TaskID>, at now: Timestamp
     ) throws -> (seen: [TaskID], unreadable: [TaskID]) {
@@ -208,7 +208,7 @@ struct LiveRun {
     /// True if the run has ended and its end is being committed.
     var isEnding = false
 
-    /// Asks it to stop at the next safe point.
+    /// Requests it to stop at the next safe point.
     func stop() async { await run.stop() }
 
     /// The number of bytes moved in both directions.
@@ -231,7 +231,7 @@ struct LiveTransfer {
     var wasShared = false
     /// The request in its origin's window, while its body has ended and its outcome is not known.
     var ticket: OriginWindow.Ticket?
-    /// True if its origin has refused it beside others; see `RunScheduler.recordOrigin`.
+    /// True if its origin has refused it because of other requests; see `RunScheduler.recordOrigin`.
     var isBackedOff = false
 }
 

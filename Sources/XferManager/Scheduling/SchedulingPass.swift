@@ -28,7 +28,7 @@ struct SchedulingPass: Sendable {
         var briefs: [BriefStart] = []
         /// Brief runs that others would join: their starts are to be committed.
         var awaited: Set<TaskID> = []
-        /// Transfers that tasks left for another one. They may have no task any more.
+        /// Transfers that tasks left for another one. They may no longer have a task.
         var abandoned: [TransferID] = []
         /// Tasks that could not be picked because their rows are damaged.
         var unreadable: [TaskID] = []
@@ -59,7 +59,7 @@ struct SchedulingPass: Sendable {
     let inputs: ConditionInputs
     let inFlight: InFlightTasks
     let isMetered: Bool
-    /// For downloads that do not set `segments`.
+    /// The number of segments of downloads that do not set `segments`.
     let segments: SegmentCount
     var now: Timestamp
     private(set) var starts = Starts()
@@ -142,8 +142,8 @@ struct SchedulingPass: Sendable {
         if !starts.tasks.isEmpty { try tx.settleTurns() }
     }
 
-    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now,
-    /// so they are started here, under the same limits.
+    /// Starts tasks that wait for their hosts' cooldowns and that their users have resumed. Their lanes are not in the
+    /// rotation now, so they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
         for id in ignoringCooldown.sorted() where !isFull && scheduler.freeSlots > 0 {
             let task = try StoreError.nilIfUnreadable { try tx.task(id) }
@@ -235,8 +235,8 @@ struct SchedulingPass: Sendable {
         return false
     }
 
-    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under
-    /// another one it would publish a second file.
+    /// False for a task whose file may have its final name already: only its own transfer contains that fact. With
+    /// another transfer it would publish a second file.
     private func mayLeaveItsTransfer(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let id = task.transferID else { return true }
         return try tx.transfer(id)?.publishIntent == nil
@@ -298,8 +298,8 @@ struct SchedulingPass: Sendable {
 /// The stored queue, as the scheduler reads it in one pass.
 ///
 /// The tasks of brief runs stay in the queue, at the head of their lanes. So a page of a lane is read beyond them once,
-/// not for each pick. During a pass no lane joins the queue, so what was found about lanes is asked once, too, and the
-/// next lanes are read together.
+/// not for each pick. During a pass no lane joins the queue, so facts about lanes are read once, too, and the next
+/// lanes are read together.
 private final class StoredQueue: QueueIndex {
     private static let largestPage = 32
     /// The number of tasks that are read of a lane that is served once and then waits for its next turn.
@@ -318,7 +318,7 @@ private final class StoredQueue: QueueIndex {
     /// The exclusions of the last search for a lane.
     private var asked = LaneExclusions()
     /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was
-    /// found.
+    /// read.
     private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
     init(_ tx: StoreTransaction, held: UncommittedStarts?, freeSlots: Int) {

@@ -11,7 +11,7 @@ struct CoalesceKeys: Sendable {
         SharingRules.key(of: specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
     }
 
-    /// Updates the key of a task whose request was changed. Returns whether the task left its transfer.
+    /// Updates the key of a task whose request was changed. Returns true if the task left its transfer.
     ///
     /// The task leaves if its key has changed and another task uses the transfer, too. If no other task uses it, the
     /// task keeps the transfer, and the resume rules decide whether the bytes are continued.

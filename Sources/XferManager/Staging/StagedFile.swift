@@ -12,7 +12,7 @@ struct StagedFile: Sendable {
     let directory: DirectoryHandle
     let file: PartialFile
     let length: Int64
-    /// True if another file has the name, and the policy is to keep that one.
+    /// True if another file has the name, and the policy is to keep that file.
     private var isSkipped = false
     /// The policy under which it gets its name: the task's, or what `on_conflict: continue` comes to here.
     private var policy: ConflictPolicy
@@ -95,7 +95,7 @@ struct StagedFile: Sendable {
         }
     }
 
-    /// Throws if the file that keeps the name has not the digest that is demanded.
+    /// Throws if the file that keeps the name does not have the demanded digest.
     private func requireSkippable(_ services: RunServices) async throws {
         try await ExistingFile(
             name: finalName, directory: directory, specification: task.specification, services: services
@@ -104,9 +104,9 @@ struct StagedFile: Sendable {
 
     /// Publishes the file.
     ///
-    /// - Returns: the committed intent, to whose file the name leads; nil if another file has the name, and is kept.
-    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no
-    ///   name, or may have it.
+    /// - Returns: the committed intent, whose file has the name; nil if another file has the name and is kept.
+    /// - Throws: `Overtaken` if the task is no longer staged; `StoreError`; else the reason why the file has no name,
+    ///   or may have it.
     func publish(_ services: RunServices, _ settings: ManagerSettings) async throws -> PublishIntent? {
         guard !isSkipped else { return nil }
         let (id, transferID, directoryID) = (task.id, transfer.id, directory.identity)
@@ -130,7 +130,7 @@ struct StagedFile: Sendable {
             try await requireSkippable(services)
             return nil
         case .failed(FileError.cancelled):
-            throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
+            throw TransferError(.fileMoveFailed, "its lease has ended: another daemon may have the task")
         case .failed(let error), .uncertain(let error): throw error
         }
     }

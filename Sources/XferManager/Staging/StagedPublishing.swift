@@ -17,7 +17,7 @@ public actor StagedPublishing: ManagerPart {
     private let beingPublished: NIOLockedValueBox<Set<TaskID>>
     /// Staged tasks that are being published, with the callers that wait for that.
     private var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// The number of calls under way, with the waiting ones.
+    /// The number of calls in progress, including the waiting ones.
     private var callCount = 0
     /// Resumed when the last call has ended.
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
@@ -106,7 +106,7 @@ public actor StagedPublishing: ManagerPart {
         drainWaiters = []
     }
 
-    /// Waits until no call is under way. After the shutdown has begun, none begins any more.
+    /// Waits until no call is in progress. After the shutdown has begun, no call begins.
     func ended() async {
         guard callCount > 0 else { return }
         await withCheckedContinuation { drainWaiters.append($0) }
@@ -189,7 +189,7 @@ public actor StagedPublishing: ManagerPart {
         return file
     }
 
-    /// Gives the files their names, those of one directory together. See `StagedFile.publish`.
+    /// Gives the files their names; files of one directory are published together. See `StagedFile.publish`.
     ///
     /// The results have the order of the files. Swift 6.3.1 compiles a task group wrongly that returns indices with the
     /// results: with optimisation the indices are others than those of the files.
@@ -202,8 +202,8 @@ public actor StagedPublishing: ManagerPart {
         return results
     }
 
-    /// Commits the ends of tasks whose files have the names in their intents, or need none. Returns the states of tasks
-    /// that are not staged any more: a cancellation takes precedence, and the published file is deleted.
+    /// Commits the ends of tasks whose files have the names in their intents, or need no name. Returns the states of
+    /// tasks that are no longer staged: a cancellation takes precedence, and the published file is deleted.
     private func complete(_ named: [(file: StagedFile, intent: PublishIntent?)]) async throws -> [TaskID: TaskState] {
         guard !named.isEmpty else { return [:] }
         let (now, failedURLs) = (clock(), failedURLs)

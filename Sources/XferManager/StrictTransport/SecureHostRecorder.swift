@@ -5,7 +5,7 @@ import XferModel
 import XferStore
 
 /// Keeps the hosts that have demanded https in the database. Changes during a write are written together afterwards; a
-/// crash loses the last moment, until the host repeats its demand.
+/// crash loses the last changes until the host repeats its demand.
 final class SecureHostRecorder: Sendable {
     private struct State {
         /// The rows to write, by host; nil removes the row.
@@ -56,7 +56,7 @@ final class SecureHostRecorder: Sendable {
                     }
                 }
             } catch {
-                logger.report("hosts that demand https could not be recorded; the next change repeats it", error)
+                logger.report("hosts that demand https could not be recorded; the next change tries again", error)
                 state.withLockedValue { state in
                     state.pending.merge(pending) { newer, _ in newer }
                     state.writing = nil

@@ -21,7 +21,7 @@ struct KeptBytesMove: Sendable {
     /// Copies the kept bytes of a task into its new directory. Returns nil if there is nothing to move: no bytes, bytes
     /// that other tasks need as well, or a file that is not the one that was left.
     ///
-    /// - Throws: `FileError` if the copy cannot be made, for lack of space, say.
+    /// - Throws: `FileError` if the copy cannot be made, for example for lack of space.
     init?(of task: TransferTask, to wanted: Destination, _ context: ManagerContext) async throws {
         let (services, settings) = (context.services, context.settings.withLockedValue(\.self))
         guard task.state != .running, task.specification.kind == .download, let id = task.transferID else { return nil }
@@ -104,13 +104,14 @@ struct KeptBytesMove: Sendable {
             }
         } catch {
             context.services.logger.report(
-                "a copy of kept bytes could not be deleted; the next start does it", error,
+                "a copy of kept bytes could not be deleted; the next start tries again", error,
                 ["directory": "\(directory.path)"])
         }
     }
 }
 
-/// Directories in which the next start looks for working files that no row names, beside those that tasks name.
+/// Directories, in addition to those of tasks, in which the next start searches for working files that no row refers
+/// to.
 enum SweptDirectories {
     private static let key = "sweep.directories"
     /// Paths that are admitted have no control characters.

@@ -11,7 +11,7 @@ public struct WaitGoal: Hashable, Sendable {
     }
 
     public var tasks: Tasks
-    /// States that end the wait for a task beside terminal ones and staged.
+    /// States that end the wait for a task, in addition to the terminal ones and staged.
     public var states: Set<TaskState>
     /// True if one task's end is enough.
     public var isAny: Bool
@@ -29,7 +29,7 @@ public struct WaitGoal: Hashable, Sendable {
 public struct WaitOutcome: Hashable, Sendable {
     /// The rows of tasks, in the order of the ids: of all if they were wanted and need no more memory than a page.
     public var tasks: [TransferTask] = []
-    /// Tasks whose rows were wanted and not read. `tasks` does not have them.
+    /// Tasks whose rows were requested but not read, so that they are not in `tasks`.
     public var unread: [TaskID] = []
     /// Tasks whose state does not end the wait.
     public var open: [TaskID] = []
@@ -39,7 +39,7 @@ public struct WaitOutcome: Hashable, Sendable {
     public var isOver = false
 }
 
-/// A call that waits until tasks have ended. It keeps the ids of those that have not, and no rows.
+/// A call that waits until tasks have ended. It keeps the ids of the unfinished ones, and no rows.
 public final class PendingWait: Sendable {
     private let ids: [TaskID]
     /// The number of different tasks among the ids.
@@ -50,7 +50,7 @@ public final class PendingWait: Sendable {
     private let changed: ChangedTasks
     private let alarm: Task<Void, Never>?
 
-    /// The highest number of tasks in one read: other readers come in between.
+    /// The highest number of tasks in one read, so that other readers get their turns in between.
     private static let page = 500
 
     fileprivate init(
@@ -110,7 +110,7 @@ public final class PendingWait: Sendable {
         }
     }
 
-    /// Ends the following of those of these tasks that have ended or were removed.
+    /// Stops following the tasks among these that have ended or were removed.
     private func inspect(_ tasks: Set<TaskID>) async throws {
         var rest = tasks.sorted()[...]
         while !rest.isEmpty {
@@ -129,9 +129,9 @@ public final class PendingWait: Sendable {
         }
     }
 
-    /// The present tasks. If the goal is not reached, those that have not ended are followed again.
+    /// The present tasks. If the goal is not reached, the unfinished ones are followed again.
     ///
-    /// - Parameter rows: true if their rows are wanted, too.
+    /// - Parameter rows: true to read their rows, too.
     public func outcome(rows: Bool) async throws -> WaitOutcome {
         let outcome = try await context.services.store.read { [ids, goal, principal] reader in
             var outcome = WaitOutcome()
@@ -159,7 +159,7 @@ public final class PendingWait: Sendable {
 }
 
 extension StoreReader {
-    /// The states of those of these tasks that there are and that the caller may see.
+    /// The states of the tasks among these that exist and that the caller may see.
     fileprivate func states(
         of ids: [TaskID], visibleTo principal: Principal
     ) throws -> [TaskID: TaskState] {
@@ -178,7 +178,7 @@ extension StoreReader {
         return states
     }
 
-    /// Reads the rows of these tasks, as many as one page may have.
+    /// Reads the rows of these tasks, as many as fit in one page.
     fileprivate func read(
         _ ids: [TaskID], except missing: Set<TaskID>, into outcome: inout WaitOutcome
     ) throws {
@@ -198,8 +198,8 @@ extension StoreReader {
     }
 }
 
-/// Counts the tasks in the open calls of `task.wait` of each user, and lets the long ones read one at a time, the users
-/// in turns.
+/// Counts the tasks in the open calls of `task.wait` of each user, and makes the long calls read one at a time; the
+/// users take turns.
 final class WaitedTasks: Sendable {
     /// The highest number for one user; a task counts once for each call that waits for it.
     static let maxPerUser = 100_000

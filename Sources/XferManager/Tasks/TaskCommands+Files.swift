@@ -18,7 +18,7 @@ public struct FileRemovals: Hashable, Sendable {
     /// The number of tasks whose files were deleted.
     public var deleted = 0
     public var kept: [Kept] = []
-    /// The number of files that were not deleted, those not listed included.
+    /// The number of files that were not deleted, including those that are not listed.
     public var keptCount = 0
 
     /// The highest number of files that are listed.
@@ -33,8 +33,8 @@ public struct FileRemovals: Hashable, Sendable {
 
 /// The removal of tasks together with the files that they published.
 ///
-/// The files are deleted before the rows. A crash between leaves the rows, and the call can be repeated: the other way
-/// round, files would remain to which no task refers.
+/// The files are deleted before the rows. A crash in between leaves the rows, and the call can be repeated. In the
+/// reverse order, files would remain to which no task refers.
 extension TaskCommands {
     /// Deletes the published files of these tasks, then removes the tasks. Tasks whose files cannot be deleted stay.
     public func removeWithFiles(
@@ -181,7 +181,7 @@ extension TaskCommands {
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files replaced it; this one is not the task's", at: directory.path(of: name))
+                        "two files have replaced it; this one is not the task's", at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

@@ -5,7 +5,7 @@ import XferStore
 
 /// Changes the URL of a download.
 extension TaskCommands {
-    /// Sets another URL for a download that does not run. If it waits because of its former URL or has failed, it is
+    /// Sets another URL for a download that does not run. If it waits because of its previous URL or has failed, it is
     /// retried. Kept bytes are continued only under the resume rules.
     ///
     /// The task's credential stays bound to its origin and is not sent to another server. User info in the new URL
@@ -33,7 +33,8 @@ extension TaskCommands {
                 }
                 guard [.queued, .waiting, .paused, .failed].contains(task.state) else {
                     throw ManagerError.invalidState(
-                        id, task.state, reason: "its source can change while it is queued, waiting, paused or failed")
+                        id, task.state,
+                        reason: "its source can be changed only while it is queued, waiting, paused or failed")
                 }
                 var machine = TaskStateMachine(task)
                 machine.respecify {

@@ -32,7 +32,7 @@ public struct VerbOutcome: Hashable, Sendable {
     public var changed: [TaskID] = []
     /// The tasks that did not change. A wrong state is not an error.
     public var unchanged: [Unchanged] = []
-    /// The tasks that do not exist, are another user's, or are damaged: `task.list` names those.
+    /// The tasks that do not exist, belong to another user, or are damaged; `task.list` lists the damaged ones.
     public var missing: [TaskID] = []
 }
 
@@ -164,7 +164,8 @@ extension TaskCommands {
                         throw ManagerError.notFound(other)
                     }
                     guard !found.state.isTerminal else {
-                        throw ManagerError.invalidState(other, found.state, reason: "it has ended and has no place")
+                        throw ManagerError.invalidState(
+                            other, found.state, reason: "it has ended and has no place in the queue")
                     }
                 }
                 for id in isReversed ? ids.reversed() : ids {
@@ -182,7 +183,7 @@ extension TaskCommands {
                         throw ManagerError.invalidState(
                             id, task.state,
                             reason:
-                                "task \(other) has another host, group, profile or priority; order is kept within those"
+                                "task \(other) has another host, group, profile or priority; tasks are ordered only within those"
                         )
                     }
                     outcome.changed.append(id)

@@ -5,8 +5,8 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler apply
-/// the consequences. It has no state of its own.
+/// Adds tasks and changes them for callers: decides within a store transaction, commits, and passes the consequences to
+/// the scheduler. It has no state of its own.
 public struct TaskCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
@@ -103,7 +103,7 @@ extension TaskCommands {
         return added.answer
     }
 
-    /// Refuses an add whose tasks name so many others in `after` that the transaction would delay all other changes.
+    /// Refuses an add whose tasks have so many others in `after` that the transaction would delay all other changes.
     static func requireFewDependencies(of admitted: some Sequence<AdmittedTask>) throws(ManagerError) {
         let count = admitted.reduce(0) { $0.addingSaturated($1.specification.schedule.after.count) }
         guard count > TaskLimits.dependenciesOfCall else { return }
@@ -111,7 +111,7 @@ extension TaskCommands {
             reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
     }
 
-    /// Refuses adds of users who are no operators while there is little room for the state.
+    /// Refuses adds of users who are not operators while the state directory has little free space.
     func requireStateRoom(for principal: Principal) async throws(ManagerError) {
         guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
         throw .storageUnavailable(

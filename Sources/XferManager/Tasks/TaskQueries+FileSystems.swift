@@ -2,7 +2,7 @@ import XferFiles
 public import XferModel
 public import XferProtocol
 
-/// File systems as far as they are known. No call here touches a file system.
+/// Returns known facts about file systems, without accessing a file system.
 extension TaskQueries {
     /// The file system of a task's directory; nil if it was not used, or is not mounted.
     public func fileSystem(of task: TransferTask) -> FileSystemRecord? {

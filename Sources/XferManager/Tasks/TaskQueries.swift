@@ -3,7 +3,7 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// Reads tasks, events and counts for callers. Nothing here changes anything.
+/// Reads tasks, events and counts for callers. It changes nothing.
 public struct TaskQueries: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
@@ -42,10 +42,10 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// The measurements of the present or last attempts of the running ones among these tasks.
+    /// The measurements of the present or last attempts of the running tasks among these.
     public func traces(of ids: [TaskID]) async -> [TaskID: AttemptTrace] { await scheduler.traces(of: ids) }
 
-    /// The files of those that are staged, with their directories.
+    /// The files of the staged tasks among these, with their directories.
     public func stagedFiles(of tasks: [TransferTask]) async throws -> [TaskID: (file: ReadyFile, directory: String)] {
         let staged = tasks.filter { $0.state == .staged }
         guard !staged.isEmpty else { return [:] }
@@ -159,7 +159,7 @@ public struct TaskQueries: ManagerPart, Sendable {
     public enum ListOrder: Hashable, Sendable {
         /// By id.
         case ascending, descending
-        /// Queued tasks alone, in the order of their starts.
+        /// Only queued tasks, in the order of their starts.
         case starting
     }
 
@@ -213,7 +213,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this filter and order",
-                expected: "next_cursor of an answer to the same filter and order")
+                expected: "the next_cursor of an answer to the same filter and order")
         }
     }
 

@@ -38,7 +38,7 @@ public struct TokenCommands: ManagerPart, Sendable {
         let now = clock()
         if let expiresAt, expiresAt <= now {
             throw ManagerError.invalidField(
-                path: "expires_at", reason: "the time is over already", expected: "a time in the future")
+                path: "expires_at", reason: "the time has already passed", expected: "a time in the future")
         }
         try await check(directory, of: owner, scope)
         let text = TokenText.random()
@@ -109,6 +109,6 @@ public struct TokenCommands: ManagerPart, Sendable {
     /// Calls `body` with the id of each token that is revoked, after it is revoked.
     public func onRevocation(_ body: @escaping @Sendable (Int64) -> Void) { registry.onRevocation(body) }
 
-    /// The tokens as `load` and the calls since then left them.
+    /// The tokens after `load` and the later calls.
     package var registry: TokenRegistry { context.tokens }
 }

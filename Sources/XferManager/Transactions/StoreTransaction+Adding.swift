@@ -13,7 +13,7 @@ public struct AddedTask: Hashable, Sendable {
 struct AddRules: Sendable {
     var principal: Principal
     var failedURLs: FailedURLList
-    /// See `ManagerSettings.maxStoredPerUser`.
+    /// The limit in bytes; see `ManagerSettings.maxStoredPerUser`.
     var maxStored: Int64
     var inputs: ConditionInputs
     var now: Timestamp
@@ -141,7 +141,7 @@ extension StoreTransaction {
         guard stored <= maxStored else {
             throw ManagerError.limitExceeded(
                 reason:
-                    "bytes kept for this user's tasks, \(stored) with these (access.max_stored): remove ended tasks, or send files",
+                    "bytes stored for this user's tasks (access.max_stored); it would be \(stored): remove ended tasks, or send contents from files",
                 limit: Int(clamping: maxStored))
         }
     }

@@ -84,10 +84,10 @@ extension StoreTransaction {
         guard let circle = try circle(through: task) else { return }
         let named = circle.map(\.description).joined(separator: " → ")
         throw ManagerError.invalidField(
-            path: field, reason: "tasks would wait for each other: \(named)", expected: "no circle")
+            path: field, reason: "tasks would wait for each other: \(named)", expected: "no cycle")
     }
 
-    /// The tasks on the way from `start` back to it along the dependencies; nil if there is no such way.
+    /// The tasks of a cycle of dependencies through `start`; nil if there is no cycle.
     private func circle(through start: TaskID) throws -> [TaskID]? {
         var cameFrom: [TaskID: TaskID] = [:]
         var pending = [start]

@@ -14,7 +14,7 @@ extension StoreTransaction {
     /// The smallest number of tasks for which outlines are read; for fewer they cost more than they save.
     private static var fewest: Int { 8 }
 
-    /// The outlines of those of these tasks that `apply(_:toAlike:for:_:at:)` can take.
+    /// The outlines of the tasks among these that `apply(_:toAlike:for:_:at:)` can change.
     func tasksAlike(
         for verb: TaskVerb, among ids: ArraySlice<TaskID>, _ principal: Principal
     ) throws(StoreError) -> [TaskID: TaskOutline] {

@@ -13,8 +13,8 @@ struct RunEndRules: Sendable {
     var network: NetworkCondition
     /// The number of other transfers of the host; see `Refusal.meaning`.
     var othersOfHost = 0
-    /// True if the host's window has shrunk for this refusal: the task repeats its request when fewer are under way,
-    /// and that is no attempt.
+    /// True if the host's window has shrunk for this refusal: the task repeats its request when fewer are in progress,
+    /// and this does not count as an attempt.
     var isBackedOff = false
     /// True if the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool

@@ -37,7 +37,8 @@ extension StoreTransaction {
         if !schedule.hasTargets(of: earlier) {
             guard machine.task.state != .staged else {
                 throw ManagerError.invalidState(
-                    machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only"
+                    machine.task.id, .staged,
+                    reason: "\(path)after: its transfer has ended, and it only waits for a commit"
                 )
             }
             try changeTargets(of: machine.task, for: principal, path: path)
@@ -57,7 +58,7 @@ extension StoreTransaction {
         let conditions = inputs.conditions(of: schedule, at: now)
         guard let reason = conditions.contradiction(from: now) else { return }
         throw ManagerError.invalidField(
-            path: path + "deadline", reason: reason, expected: "a time after the task's first chance to start")
+            path: path + "deadline", reason: reason, expected: "a time after the task's earliest start")
     }
 }
 
@@ -71,7 +72,7 @@ extension AdmittedTask {
             let place = Int64(added.count).addingSaturated(id.rawValue)
             guard place >= 0 else {
                 throw ManagerError.invalidField(
-                    path: "\(path)after[\(index)]", reason: "there are not so many tasks before it in this call",
+                    path: "\(path)after[\(index)]", reason: "fewer tasks precede it in this call",
                     expected: "a task's id, or −1 for the task before this one in the same call, −2 …")
             }
             return added[Int(clamping: place)].id

@@ -30,7 +30,7 @@ extension StoreTransaction {
             throw ManagerError.invalidState(
                 task.id, task.state,
                 reason:
-                    "\(path)output within its directory and \(path)on_conflict can change, and fields that are no part of "
+                    "\(path)output within its directory and \(path)on_conflict can change, and fields that do not affect "
                     + "fetching it")
         }
     }

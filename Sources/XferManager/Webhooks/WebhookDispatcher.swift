@@ -11,14 +11,14 @@ import XferSystem
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {
     nonisolated let context: ManagerContext
-    /// The attempts under way, by the id of their first delivery.
+    /// The attempts in progress, by the id of their first delivery.
     private var runs: [Int64: WebhookRun] = [:]
     private var slots = DeliverySlots()
     /// Ended attempts whose end is not committed yet, by the id of their first delivery.
     private var unsettled: [Int64: EndedAttempt] = [:]
     /// Deliveries that ended since the current read began, which may still return them.
     private var justEnded: Set<Int64> = []
-    /// The webhook that was served last: the next pass begins behind it.
+    /// The webhook that was served last: the next pass begins after it.
     private var lastServed = ""
     private var isPassing = false
     private var isWanted = false
@@ -61,7 +61,7 @@ actor WebhookDispatcher: ManagerPart {
                 try await store.write { try $0.capDeliveryWaits(at: now, longest: DeliveryRules.longestWait) }
             }
         } catch {
-            logger.report("deliveries to webhooks keep the times of the former clock", error)
+            logger.report("deliveries to webhooks could not be moved to the new time", error)
         }
         await wake()
     }
@@ -71,7 +71,7 @@ actor WebhookDispatcher: ManagerPart {
         for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
     }
 
-    /// Ends with the attempts under way. Shut the engine down before.
+    /// Returns when the attempts in progress have ended. Shut the engine down first.
     func shutdown() async {
         timer.disarm()
         guard !runs.isEmpty else { return }
@@ -95,7 +95,7 @@ actor WebhookDispatcher: ManagerPart {
     private struct Backlog: Sendable {
         let name: String
         let receiver: WebhookReceiverState
-        /// Deliveries by request: of a webhook without batches one each.
+        /// Deliveries grouped by request: one delivery each for a webhook without batches.
         let due: [[WebhookDelivery]]
         let next: Timestamp?
     }
@@ -235,7 +235,7 @@ actor WebhookDispatcher: ManagerPart {
             logger.warning("a webhook did not accept a delivery; it is retried for 3 days", metadata: reason)
         case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
         case nil: break
-        case .givenUp: logger.warning("an event was not delivered; its delivery ends", metadata: reason)
+        case .givenUp: logger.warning("an event was not delivered; it is not sent again", metadata: reason)
         }
     }
 

@@ -7,7 +7,7 @@ import XferStore
 /// One attempt at a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
 /// without a task.
 ///
-/// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
+/// It is not a task, so it appends no event, and webhooks get no events about deliveries.
 actor WebhookRun: AttemptMaker {
     let context: RunContext
     var attemptState = AttemptState()
@@ -60,7 +60,7 @@ actor WebhookRun: AttemptMaker {
         case head(ResponseHead)
         /// The reason why there is no response, without secrets.
         case failure(String)
-        /// The attempt was stopped, and is no evidence about the receiver.
+        /// The attempt was stopped, which says nothing about the receiver.
         case stopped
     }
 

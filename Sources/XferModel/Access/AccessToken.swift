@@ -10,7 +10,7 @@ public struct AccessToken: Hashable, Sendable {
     public var owner: Owner
     public var scope: TokenScope
     public var createdAt: Timestamp
-    /// It is refused from then on; nil is never.
+    /// The expiry; nil is never.
     public var expiresAt: Timestamp?
     /// The directory beneath which its tasks write, absolute; nil is the directory for downloads. Tokens with the scope
     /// `operate` have none: they are not confined.

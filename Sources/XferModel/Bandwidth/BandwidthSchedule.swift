@@ -1,4 +1,4 @@
-/// Limits by the time of day. Each entry applies from its time until the next entry's time, the last one over midnight.
+/// Limits by the time of day. Each entry applies from its time until the next entry's time, the last one past midnight.
 ///
 /// Times are wall-clock times. An entry whose time is skipped by the change to summer time applies from the end of the
 /// skipped hour. When an hour is repeated, the limits of its times apply again.

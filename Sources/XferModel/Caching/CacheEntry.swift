@@ -99,6 +99,6 @@ public struct StoredResponse: Hashable, Sendable {
         self.sources = sources
     }
 
-    /// True if it was reached by a redirect, whose freshness is unknown.
+    /// True if it was reached through a redirect, whose freshness is unknown.
     public var isRedirected: Bool { url != finalURL }
 }

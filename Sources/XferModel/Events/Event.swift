@@ -77,9 +77,9 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskWaiting(wait: Wait, error: TransferError?)
     case taskPaused(received: Int64)
     case taskResumed
-    /// The kept bytes were of another version and are dropped; `reason` is the evidence.
+    /// The kept bytes were of another version and are discarded; `reason` is the evidence.
     case taskSourceChanged(reason: String, dropped: Int64)
-    /// Kept bytes are discarded for another reason than a new version of the source.
+    /// Kept bytes are discarded for a reason other than a new version of the source.
     case taskBytesDiscarded(reason: String, dropped: Int64)
     /// The response has an unexpected property, though the task may complete; `warning` is for people.
     case taskWarning(warning: String)
@@ -107,7 +107,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case operationEnded(
         operation: OperationID, verb: OperationVerb, state: OperationState, changed: Int64, unchanged: Int64,
         refused: Int64, error: String?)
-    /// No task is queued, waiting for a timer or running any more; counts of terminal tasks.
+    /// No task is queued, waiting for a timer or running any longer; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
     /// The first one after `daemonStarted` reports the initial state.

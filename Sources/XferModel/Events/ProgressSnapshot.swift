@@ -7,7 +7,7 @@ public struct ProgressSnapshot: Hashable, Sendable {
     /// The number of bytes of the representation that have been received so far, including those kept from earlier
     /// attempts.
     public var received: Int64
-    /// The number of bytes of content sent so far, those the server kept from earlier attempts included.
+    /// The number of bytes of content sent so far, including those that the server kept from earlier attempts.
     public var sent: Int64
     /// Complete length of the received representation, for an upload of the sent content; nil while unknown.
     public var total: Int64?

@@ -10,7 +10,7 @@ public protocol ChoiceSubject: Sendable {
 public final class Choice<Subject: ChoiceSubject>: Sendable {
     let apply: @Sendable (UnsafePointer<Subject.Choices>, UnsafeMutablePointer<Subject>) -> Void
     let show: @Sendable (UnsafePointer<Subject>, UnsafeMutablePointer<Subject.Choices>) -> Void
-    /// Takes over the other's choice where there is none.
+    /// Takes the other's choice if this one is unset.
     let complete: @Sendable (inout Subject.Choices, Subject.Choices) -> Void
 
     /// Declares a choice that the subject stores unchanged. A cleared one leaves the field unchanged.

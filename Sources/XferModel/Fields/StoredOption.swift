@@ -4,7 +4,7 @@
 public final class StoredOption: Sendable {
     /// The rules by which tasks that differ in a field may share a transfer.
     public enum Sharing: Sendable {
-        /// Each task decides for itself: the field is no part of the coalesce key.
+        /// The field may differ between tasks that share a transfer: it is not part of the coalesce key.
         case own
         /// The server's answer or the trust in it depends on the field: it is part of the coalesce key.
         case common

@@ -1,6 +1,6 @@
-/// A request's method: any token (RFC 9110 §9.1) but those that this service cannot send.
+/// A request's method: any token (RFC 9110 §9.1) except those that this service cannot send.
 ///
-/// Methods are case-sensitive. A token that differs from a registered method by case alone is a mistake and refused.
+/// Methods are case-sensitive. A token that differs from a registered method only in case is a mistake and refused.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public let rawValue: String
 
@@ -16,7 +16,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public static let common: [HTTPMethod] = [get, head, post, put, patch, delete]
 
     /// The texts that are methods here, for a sentence that begins with "expected".
-    public static let expected = "a method such as GET, POST or PROPFIND, in its own case; not CONNECT or TRACE"
+    public static let expected = "a method such as GET, POST or PROPFIND, in the right case; not CONNECT or TRACE"
 
     /// The highest number of bytes of a method.
     public static let longest = 64

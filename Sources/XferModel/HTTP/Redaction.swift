@@ -53,7 +53,7 @@ public enum Redaction {
         ["location", "content-location", "referer"].contains(name.lowercased())
     }
 
-    /// True if a header field's value is a secret; such fields also stay at the origin they were given for.
+    /// True if a header field's value is a secret; such fields are also sent only to the origin that they were set for.
     public static func isSecretHeader(_ name: String) -> Bool { SecretNames.contains(header: name) }
 
     /// True if a URL parameter's value is a secret. The name is in the URL's form, percent-encoded or not.

@@ -85,7 +85,7 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
     public var problem: (field: String, expected: String)? {
         let isHost = domain.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
         guard !domain.isEmpty, domain.utf8.count <= 255, isHost, !domain.hasPrefix(".") else {
-            return ("domain", "a host name without a dot before it")
+            return ("domain", "a host name without a leading dot")
         }
         guard path.hasPrefix("/"), path.utf8.count <= 1024, Self.isClean(path) else {
             return ("path", "a path that begins with /, of at most 1024 bytes")

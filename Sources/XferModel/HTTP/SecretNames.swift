@@ -1,8 +1,8 @@
-/// The names of header fields and URL parameters whose values are secrets. This is the only list, besides the
-/// operator's patterns.
+/// The names of header fields and URL parameters whose values are secrets. The only other list has the operator's
+/// patterns.
 ///
-/// Names are compared without case. Separators divide a name into words, and so does a capital after a small letter:
-/// `X-Api-Key`, `api_key` and `apiKey` have the words `api` and `key`.
+/// Names are compared without case. Separators divide a name into words, and so does an upper-case letter after a
+/// lower-case one: `X-Api-Key`, `api_key` and `apiKey` have the words `api` and `key`.
 public enum SecretNames {
     /// Fragments that make a name secret wherever they occur in it. They are bytes, since every name of every listed
     /// header field is searched for them: `String.contains` takes a hundred times as long.

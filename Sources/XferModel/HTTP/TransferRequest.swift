@@ -23,7 +23,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var usesCookies: Bool
     /// True if cookies that responses set are ignored, so that only the client's own cookies are sent.
     public var refusesCookies = false
-    /// The client's own cookies, in place of a jar.
+    /// The client's own cookies, instead of a jar.
     public var cookies: [RequestCookie]
     /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
@@ -41,7 +41,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedStatus: StatusSet
     /// Media ranges that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
-    /// True if a response of type HTML is a failure, whatever its status.
+    /// True if a response of type HTML is a failure, with any status.
     public var rejectsPages = false
     /// The treatment of digests that the server announces.
     public var announcedDigests = AnnouncedDigests.verify

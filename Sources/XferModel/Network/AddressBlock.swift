@@ -68,7 +68,7 @@ public struct AdmissionLists: Hashable, Sendable {
     public var ownListeners: [ListenerAddresses]
     /// If the list is not empty, requests are sent only to these hosts.
     public var allowedHosts: [HostPattern]
-    /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), beside the well-known ones.
+    /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), in addition to the well-known ones.
     public var translationPrefixes: [TranslationPrefix]
 
     public init(

@@ -5,17 +5,17 @@ public enum IPVersion: String, Sendable, Codable, CaseIterable {
     case ipv6 = "6"
 }
 
-/// Rules for connections in place of the resolver and the routing table. Operators choose them, because they decide
+/// Rules for connections that override the resolver and the routing table. Operators choose them, because they decide
 /// where a request goes regardless of its URL.
 ///
-/// TLS, pins and `Host` stay those of the URL. The address that is reached is checked like any other.
+/// TLS, pins and `Host` stay those of the URL. The address of the connection is checked like any other.
 public struct ConnectionRules: Hashable, Sendable, Codable {
     public var ipVersion = IPVersion.any
     /// The local address or interface of connections; nil leaves the choice to the routing table.
     public var interface: LocalInterface?
     /// Addresses in place of the resolver's.
     public var resolve: [ResolveRule] = []
-    /// Hosts and ports to connect to in place of the URL's; the first that matches counts.
+    /// Hosts and ports to connect to in place of the URL's; the first that matches applies.
     public var connectTo: [ConnectToRule] = []
     /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is
     /// the network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
@@ -179,7 +179,7 @@ extension Substring {
         return host.lowercased()
     }
 
-    /// Takes a port, which may be empty, and the colon behind it.
+    /// Reads a port, which may be empty, and the colon after it.
     fileprivate mutating func readPort() -> (number: UInt16?, Void)? {
         guard let end = firstIndex(of: ":") else { return nil }
         let digits = self[..<end]

@@ -78,7 +78,7 @@ public struct NetworkFacts: Hashable, Sendable {
 ///
 /// Class of origin: AFNetworkReachabilityManager, whose WWAN became `metered`.
 public enum NetworkState: String, Sendable, Codable, CaseIterable {
-    /// The network is not monitored, or reading its state failed. Counts as online.
+    /// The network is not monitored, or reading its state failed. It is treated as online.
     case unknown
     /// No usable default route. Hosts in the machine's own networks may still be reachable.
     case offline

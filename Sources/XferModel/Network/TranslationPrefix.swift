@@ -25,8 +25,8 @@ public struct TranslationPrefix: Hashable, Sendable, CustomStringConvertible {
 extension IPAddress {
     /// The IPv4 addresses that a connection to this IPv6 address may really reach, by its known forms.
     ///
-    /// A form that leaves the place of the IPv4 address open yields all possible ones. An address of no such form
-    /// yields none.
+    /// If a form does not determine the position of the IPv4 address, the result has all possible ones. If the address
+    /// has no such form, the result is empty.
     /// - Parameter prefixes: the network's own.
     public func embeddedIPv4(translatedBy prefixes: [TranslationPrefix] = []) -> [IPAddress] {
         guard isIPv6 else { return [] }

@@ -1,6 +1,6 @@
 /// Counts of observations by their size: a histogram with fixed bounds.
 public struct Distribution: Hashable, Sendable {
-    /// The inclusive upper bounds of all buckets but the last, which has none; ascending.
+    /// The inclusive upper bounds of all buckets except the last, which has none; ascending.
     public let bounds: [Double]
     /// Observations by bucket, not cumulative; one more than there are bounds.
     public private(set) var counts: [Int64]

@@ -77,7 +77,7 @@ extension ProxyServer.Kind {
     }
 }
 
-/// The reason why a text is no proxy.
+/// The reason why a text is not a proxy.
 public struct ProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Follows "the proxy".
     public let description: String

@@ -41,7 +41,7 @@ public struct RequestFields: Hashable, Sendable {
     }
 }
 
-/// The content that a client wants to send, before its files were checked.
+/// The content that a client requests to send, before its files were checked.
 public enum RequestContent: Hashable, Sendable {
     /// `application/x-www-form-urlencoded`; empty is a form without fields.
     case form([Parameter], charset: FormCharset = .utf8)
@@ -66,7 +66,7 @@ public struct FileReference: Hashable, Sendable {
     }
 }
 
-/// A part of a form, as a client wants to send it.
+/// A part of a form, as a client requests it.
 public struct RequestPart: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case bytes(InlineBytes)

@@ -7,7 +7,7 @@ public struct SourceFile: Hashable, Sendable, Codable {
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64
-    /// Name within the spool directory of the copy that is sent in its place (`spool: true`).
+    /// The name, within the spool directory, of the copy that is sent instead of the file (`spool: true`).
     public var spoolName: String?
 
     public init(path: String, identity: FileIdentity, length: Int64, modifiedAt: Int64, spoolName: String? = nil) {

@@ -13,8 +13,8 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     public var afterBatch: BatchID?
     /// The owner's group whose tasks have to complete first: those that were unfinished when this was set. Nil is none.
     public var afterGroup: String?
-    /// The name of a lease that has to be in force while the task runs; nil is none. A caller that hands out tasks to
-    /// many daemons renews it, so that a daemon that is cut off from that caller stops by itself.
+    /// The name of a lease that has to be in force while the task runs; nil is none. A caller that distributes tasks to
+    /// many daemons renews it. So a daemon that loses the connection to that caller stops the tasks on its own.
     public var lease: String?
 
     public init(

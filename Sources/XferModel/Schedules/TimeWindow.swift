@@ -17,7 +17,8 @@ public struct TimeWindow: Hashable, Sendable, Codable {
     }
 }
 
-/// From one time of day until before another one, the next day if that is not later: `22:00-06:00`.
+/// A range of times of day such as `22:00-06:00`. The end is excluded, and is on the next day if it is not later than
+/// the start.
 public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
     public var start: TimeOfDay
     /// The end, never equal to `start`; `24:00` is the end of the day.

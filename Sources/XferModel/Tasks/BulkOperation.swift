@@ -22,7 +22,7 @@ public enum OperationState: String, Sendable, Codable, CaseIterable {
     case completed
     /// It stopped at an error.
     case failed
-    /// A caller has stopped it. It ends with the step that is under way.
+    /// A caller has stopped it. It ends after the present step.
     case cancelled
 }
 

@@ -2,7 +2,7 @@ extension Checksum {
     /// Reads a digest in one of the forms in which people publish them:
     ///
     /// * `sha-256=<hex or base64>`, also with `:` and with other spellings of the algorithm (`SHA256: …`);
-    /// * subresource integrity (W3C SRI), `sha256-<base64>`, of which the strongest counts if there are several;
+    /// * subresource integrity (W3C SRI), `sha256-<base64>`, of which the strongest is used if there are several;
     /// * a line of a file of sha256sum(1) and similar programs, `<hex>  name` or `SHA256 (name) = <hex>`;
     /// * hex digits alone, whose number distinguishes MD5, SHA-1 and the members of SHA-2.
     public init(parsing text: String) throws(ChecksumSyntaxError) {

@@ -1,7 +1,7 @@
 /// The limits of a task that a client on the network added without the scope `operate`.
 ///
 /// Such a task writes beneath one directory only, under no path with a hidden component, and replaces only files that
-/// another such task of its owner published. The rule is kept with the task: it is enforced at each opening of the
+/// another such task of its owner published. The rule is stored with the task: it is enforced at each opening of the
 /// directory and when the file gets its name, not only when the task is added.
 public struct Confinement: Hashable, Sendable, Codable {
     /// Absolute path of the directory.

@@ -14,9 +14,9 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
     /// replaced. Like `update` if no digest is demanded.
     case verify
-    /// Takes the existing file for the beginning of the download, as another program left it: the file is kept if it
-    /// has the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its bytes,
-    /// or that has the demanded digest; any other new file gets a number, as with `rename`.
+    /// The existing file is treated as the beginning of the download that another program has left: the file is kept if
+    /// it has the demanded digest, otherwise its bytes are continued. It is replaced by a file that begins with its
+    /// bytes, or that has the demanded digest; any other new file gets a number, as with `rename`.
     case `continue`
 
     /// True if an existing file with the name is replaced.

@@ -9,10 +9,10 @@ public struct Destination: Hashable, Sendable, Codable {
     public var onConflict: ConflictPolicy
     /// The file's permission bits; nil is the instance's default.
     public var mode: FileMode?
-    /// True if the published file takes the server's `Last-Modified` as its modification time.
+    /// True if the published file gets the server's `Last-Modified` as its modification time.
     public var usesRemoteTime: Bool
     /// True if the path may have a hidden component directly beneath a home directory, such as `~/.ssh`. It does not
-    /// apply to a confined task, whose path has none at all.
+    /// apply to a confined task, whose path must not have any hidden component.
     public var allowsHidden = false
     /// The task's confinement, or nil if it is not confined.
     public var confinement: Confinement?

@@ -1,4 +1,4 @@
-/// Identifies a group of tasks. Every owner has groups of its own, as it has slots of its own.
+/// Identifies a group of tasks. Every owner has groups of its own, like slots.
 public struct GroupKey: Hashable, Sendable {
     public var owner: Owner
     public var name: String

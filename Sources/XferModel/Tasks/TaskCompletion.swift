@@ -8,7 +8,8 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
     public var onComplete: String?
     /// Name of the hook that runs once the task has failed.
     public var onError: String?
-    /// Names of the webhooks that get the event of the task's end, beside those that follow such events; nil is none.
+    /// Names of the webhooks that get the event of the task's end, in addition to those that get such events anyway;
+    /// nil is none.
     public var onEnd: [String]?
 
     public init(

@@ -20,7 +20,7 @@ public struct TaskQuery: Hashable, Sendable {
     public var created = TimeRange()
     public var finished = TimeRange()
 
-    /// Times from `from` on and before `before`; nil is without end.
+    /// Times from `from` on and before `before`; nil is unbounded.
     public struct TimeRange: Hashable, Sendable {
         public var from: Timestamp?
         public var before: Timestamp?

@@ -44,7 +44,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case sourceExpired = "source_expired"
     /// Another task has to complete first.
     case dependency
-    /// The lease under which the task runs is over; see `TaskSchedule.lease`.
+    /// The lease under which the task runs has ended; see `TaskSchedule.lease`.
     case lease
     /// The host answered 429, or 503 with `Retry-After` to several URLs (RFC 6585 §4, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
@@ -71,7 +71,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case profileFull = "profile_full"
     /// The limit on all active transfers, or on files that are being published, is reached.
     case queueFull = "queue_full"
-    /// The task was paused and resumed, and its former run is still stopping.
+    /// The task was paused and resumed, and its previous run is still stopping.
     case runEnding = "run_ending"
     /// In a fleet: no available node serves the task's place.
     case noNode = "no_node"
@@ -120,7 +120,7 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable {
     case download
     /// Content to the server; the response is kept as for `data`.
     case upload
-    /// Body of the response kept by the service, for `task.result`.
+    /// Body of the response that the service stores, for `task.result`.
     case data
 }
 

@@ -29,9 +29,10 @@ public struct TransferTask: Hashable, Sendable {
     public var createdAt: Timestamp
     public var startedAt: Timestamp?
     public var finishedAt: Timestamp?
-    /// Committed bytes and total as of the last checkpoint.
+    /// Committed bytes and total at the last checkpoint.
     public var received: Int64
-    /// Content bytes the server acknowledged; of an upload in one request, those sent by the attempt that ended last.
+    /// Content bytes the server acknowledged; for an upload in one request, the bytes that the attempt that ended last
+    /// has sent.
     public var sent: Int64
     /// Complete length in bytes, nil while unknown.
     public var total: Int64?

@@ -6,7 +6,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
     public init(microseconds: Int64) { rawValue = microseconds }
     public init(seconds: Int64) { rawValue = seconds.multipliedSaturated(by: 1_000_000) }
 
-    /// Creates a time from the result of clock_gettime(2) or stat(2), fractions of a microsecond dropped.
+    /// Creates a time from the result of clock_gettime(2) or stat(2), without fractions of a microsecond.
     public init(seconds: Int, nanoseconds: Int) {
         rawValue = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000).addingSaturated(
             Int64(clamping: nanoseconds) / 1000)
@@ -25,7 +25,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
     /// The number of whole seconds since 1970, rounded down.
     public var wholeSecond: Int64 { rawValue.flooringQuotient(by: 1_000_000) }
 
-    /// The nearest time whose year has four digits, as RFC 3339 and HTTP want it: years 0000 to 9999.
+    /// The nearest time whose year has four digits, as RFC 3339 and HTTP require: years 0000 to 9999.
     public var writable: Timestamp {
         Timestamp(rawValue: min(max(rawValue, -62_167_219_200_000_000), 253_402_300_799_999_999))
     }
@@ -114,7 +114,7 @@ extension Timestamp {
 }
 
 extension Duration {
-    /// Microseconds, fractions dropped; durations beyond the range are clamped.
+    /// Microseconds, without fractions; durations beyond the range are clamped.
     public var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -5,7 +5,7 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
     /// The address of the connection: the server's, or the proxy's. Nil if there was no connection.
     public var address: String?
     public var port: UInt16?
-    /// The connection's own port, which distinguishes connections; not kept.
+    /// The connection's own port, which distinguishes connections; not stored.
     public var localPort: UInt16?
     /// The host and port of the URL that `address` is of; nil for a proxy's address. Not kept.
     public var addressedHost: String?

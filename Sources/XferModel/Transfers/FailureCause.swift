@@ -19,7 +19,7 @@ public enum FailureCause: String, Sendable, Codable, CaseIterable {
     case notHTTP = "not_http"
 
     // The server's certificate.
-    /// The certificate is signed by itself, or its chain ends at such a certificate that is no trust anchor.
+    /// The certificate is self-signed, or its chain ends at a self-signed certificate that is not a trust anchor.
     case selfSigned = "self_signed"
     /// The chain does not lead to a trust anchor.
     case unknownAuthority = "unknown_authority"
@@ -29,7 +29,7 @@ public enum FailureCause: String, Sendable, Codable, CaseIterable {
     case certificateDates = "certificate_dates"
 
     // The proxy's authentication.
-    /// The proxy accepts no credential of a kind that was given, but Negotiate (Kerberos).
+    /// The proxy does not accept the kind of credential that was sent, but accepts Negotiate (Kerberos).
     case proxyNegotiate = "proxy_negotiate"
     /// The proxy accepts only kinds of credentials that xfer does not support, such as NTLM.
     case proxyLoginUnsupported = "proxy_login_unsupported"

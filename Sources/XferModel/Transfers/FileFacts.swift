@@ -1,6 +1,6 @@
 /// Distinguishes a file from all others that had, or will have, its inode number.
 ///
-/// Ext4 and XFS reuse a number at once, so a number alone proves nothing.
+/// Ext4 and XFS reuse a number at once, so the number alone is not a proof.
 public struct FileMark: Hashable, Sendable {
     public var identity: FileIdentity
     /// The time at which the file was created, in nanoseconds since 1970 (statx(2) `stx_btime`); nil if the file system
@@ -81,7 +81,7 @@ public struct PartRecord: Hashable, Sendable {
         }
     }
 
-    /// Has the unknown identity if the file was on another machine: then `rest` identifies a copy of it.
+    /// The result has the unknown identity if the file was on another machine: then `rest` identifies a copy of it.
     public var mark: FileMark
     /// The facts as this service left them; nil while it may write to the file, and where times are not reliable.
     public var rest: Rest?

@@ -1,9 +1,9 @@
-/// The data for continuing a download (RFC 9110 §13, §14), kept in typed columns.
+/// The data for continuing a download (RFC 9110 §13, §14), stored in typed columns.
 public struct ResumeData: Hashable, Sendable {
     public var validators: Validators
     /// Complete length of the representation in bytes, nil while unknown.
     public var totalLength: Int64?
-    /// `Content-Encoding` as received; anything but nil and `identity` cannot be resumed.
+    /// `Content-Encoding` as received; content with a value other than nil and `identity` cannot be resumed.
     public var contentEncoding: String?
     /// The media type of the kept bytes, lower case, without parameters; nil if the server named none.
     public var mediaType: String?
@@ -38,8 +38,7 @@ public struct ResumeData: Hashable, Sendable {
 
 /// Distinguishes versions of a source (RFC 9110 §8.8), verbatim as received.
 public struct Validators: Hashable, Sendable {
-    /// Stands for the entity tag of bytes that another program received: they may have one, but it is not known. It is
-    /// no valid entity tag.
+    /// Represents the unknown entity tag of bytes that another program received. It is not a valid entity tag.
     public static let unknownTag = "*"
 
     public var etag: String?
@@ -71,7 +70,7 @@ public struct Segment: Hashable, Sendable {
 
 /// The data for continuing an upload: the server's upload resource, and the last state that the server reported.
 public struct UploadResumeData: Hashable, Sendable {
-    /// The upload resource (`Location`). Its offset is requested before anything more is sent.
+    /// The upload resource (`Location`). Its offset is requested before more is sent.
     public var url: HTTPURL
     /// The number of bytes that the server acknowledged last. Only for display: the server's answer decides.
     public var offset: Int64

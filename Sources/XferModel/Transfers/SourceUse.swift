@@ -6,8 +6,8 @@ public struct SourceUse: Hashable, Sendable {
     /// The sources that sent kept bytes.
     public var senders: SourceSet
     /// First offset from which only a digest can show that the bytes are of the same version as those before; nil if
-    /// there is none. Until the digest is verified, no client gets those bytes. It is the length of the whole if all
-    /// bytes are of one version, and only a digest can show that no more belong to it.
+    /// there is none. Until the digest is verified, no client gets those bytes. It is the length of the body if all
+    /// bytes are of one version, but only a digest can show that they are complete.
     public var unprovenFrom: Int64?
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
@@ -25,8 +25,8 @@ public struct SourceUse: Hashable, Sendable {
         self.excluded = excluded
     }
 
-    /// True if only a digest can show that the kept bytes are correct. A mark may be ahead of them, since it is
-    /// committed before the bytes behind it arrive.
+    /// True if only a digest can show that the kept bytes are correct. `unprovenFrom` may be ahead of them, since it is
+    /// committed before the bytes after it arrive.
     public func needsDigest(for kept: ResumeData) -> Bool {
         guard let unprovenFrom else { return false }
         let committed = kept.committedByteCount

@@ -5,7 +5,7 @@ public struct Transfer: Hashable, Sendable {
     public var tag: String
     public var partial: PartialLocation
     public var resumeData: ResumeData
-    /// The servers that sent the kept bytes; empty also where only the built-in default policy judged.
+    /// The servers that sent the kept bytes; also empty if only the built-in default policy judged them.
     public var sources: [SourceEvidence] = []
     /// The sources of the kept bytes.
     public var sourceUse = SourceUse()
@@ -27,7 +27,7 @@ public struct Transfer: Hashable, Sendable {
     /// Name of the partial file within its directory.
     public var partialName: String { "\(Self.namePrefix(tag))\(id).part" }
 
-    /// The file that receives another version beside the kept bytes.
+    /// The file that receives another version while the kept bytes stay.
     public var replacementName: String { "\(Self.namePrefix(tag))\(id).new.part" }
 
     /// The prefix of the names of all a store's working files: parts, and the copies that hooks work on.
@@ -107,7 +107,7 @@ public struct SourceEvidence: Hashable, Sendable {
         self.judgement = judgement
     }
 
-    /// Represents all servers beyond those that are recorded one by one.
+    /// Represents all servers beyond those that are recorded individually.
     ///
     /// - Parameter settings: identifies the trust settings under which each of them was accepted.
     public static func unlisted(acceptedUnder settings: String) -> SourceEvidence {

@@ -152,7 +152,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
     }
 }
 
-/// The reason why a text is no host pattern.
+/// The reason why a text is not a host pattern.
 public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Problem: Hashable, Sendable {
         case empty, isURL, wildcard, notASCII, badName, badAddress, unbracketedAddress, badPort
@@ -171,7 +171,7 @@ public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertib
         case .empty: "a host pattern is empty, expected for example example.org"
         case .isURL: "host pattern \"\(pattern)\" contains a slash, expected a host with an optional port, not a URL"
         case .wildcard:
-            "host pattern \"\(pattern)\" has a * in a place where none may be: only *. at the beginning, before a name"
+            "host pattern \"\(pattern)\" has a * in the wrong place: it is allowed only as *. before a name"
         case .notASCII: "host pattern \"\(pattern)\" is not ASCII, expected the name in Punycode"
         case .badName: "host pattern \"\(pattern)\" is not a host name"
         case .badAddress: "host pattern \"\(pattern)\" is not an IP address"

@@ -103,7 +103,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Groups between single colons, the text's last one possibly dotted-decimal; empty text is no group.
+    /// Groups between single colons, the text's last one possibly dotted-decimal; empty text has no groups.
     private static func groups(_ text: Substring, endsText: Bool = true) -> [UInt8]? {
         if text.isEmpty { return [] }
         var bytes: [UInt8] = []

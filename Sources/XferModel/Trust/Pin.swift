@@ -89,7 +89,7 @@ public struct KeyPin: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 }
 
-/// The reason why a text is no key pin.
+/// The reason why a text is not a key pin.
 public enum KeyPinError: Error, Hashable, Sendable, CustomStringConvertible {
     case noAlgorithm
     case unknownAlgorithm(String)

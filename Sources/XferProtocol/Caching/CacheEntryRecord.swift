@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// A response that the cache keeps.
+/// A cached response.
 public struct CacheEntryRecord: WireRecord, Hashable {
     public var id = CacheEntryID(0)
     public var owner = Owner(uid: 0)
@@ -44,10 +44,10 @@ public struct CacheEntryRecord: WireRecord, Hashable {
         responseHeaders = response.fields.isEmpty ? nil : HeaderList(response.fields).redacted
     }
 
-    public static let summary = "A response that the cache keeps."
+    public static let summary = "A cached response."
     public static let wireFields: WireFields<Self> = [
         .required("id", \.id, "Identifies the entry."),
-        .required("owner", \.owner, "The uid it was fetched for, and is used for."),
+        .required("owner", \.owner, "Uid of the user for whom it was fetched; only this user's tasks use it."),
         .required("url", \.url, "Requested URL; secrets in it are ***."),
         .optional("final_url", \.finalURL, "URL that sent it, if redirects led elsewhere."),
         .required("http_status", \.httpStatus, "The response's status."),
@@ -60,7 +60,8 @@ public struct CacheEntryRecord: WireRecord, Hashable {
         .optional(
             "fresh_until", \.freshUntil,
             "Time until which it is used without a request to the server; absent when it is stale."),
-        .optional("varies", \.varies, "Request fields that have to be the same as they were."),
+        .optional(
+            "varies", \.varies, "Request header fields that must have the same values as in the original request."),
         .optional("digest", \.digest, "SHA-256 of its content; only from cache.get."),
         .optional("response_headers", \.responseHeaders, "Its header fields; only from cache.get."),
     ]

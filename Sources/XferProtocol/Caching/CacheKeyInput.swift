@@ -31,7 +31,8 @@ public struct CacheKeyInput: WireValue, Hashable {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "CacheKey") { schemas in
             [
-                "description": "Key of a URL in the cache: a text in its place, or the parts of it to ignore.",
+                "description":
+                    "Key of a URL in the cache: a text that replaces the URL, or the parts of the URL to ignore.",
                 "oneOf": [
                     ["type": "string", "minLength": 1, "maxLength": .integer(Int64(clamping: TaskLimits.urlLength))],
                     CacheKeyRecord.schema(in: &schemas),
@@ -61,13 +62,14 @@ public struct CacheKeyRecord: WireInput, Hashable {
 
     public static let summary = "Parts of URLs that the cache ignores; URLs that differ only in them are the same."
     public static let wireFields: WireFields<Self> = [
-        .optional("ignore_query", \.ignoreQuery, "Leave the whole query out."),
+        .optional("ignore_query", \.ignoreQuery, "Ignore the whole query."),
         .optional(
             "ignore_params", \.ignoreParams,
-            "Names of query parameters to leave out, as they stand in the URL; a * at the end matches any rest.",
+            "Names of query parameters to ignore, spelled as in the URL; a * at the end matches any rest.",
             .count(0...64), example: ["token", "X-Amz-*"]),
         .optional(
-            "host", \.host, "A name in place of scheme, host and port, so that mirrors of the same files are the same.",
+            "host", \.host,
+            "A name that replaces scheme, host and port, so that mirrors of the same files share entries.",
             .length(1...255), .visible, example: "debian-mirrors"),
     ]
 }

@@ -36,12 +36,12 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
     /// The meaning of the code, one sentence.
     public var summary: String {
         switch self {
-        case .parseError: "The message is not JSON as this service takes it."
-        case .invalidRequest: "The message is JSON but no JSON-RPC 2.0 request, or is beyond a limit."
+        case .parseError: "The message is not JSON, or not in the strict form that this service accepts."
+        case .invalidRequest: "The message is JSON but not a JSON-RPC 2.0 request, or exceeds a limit."
         case .methodNotFound: "There is no such method."
         case .invalidParams:
             "A parameter is unknown, missing, of the wrong type, or out of range; data.path is its name."
-        case .internalError: "A fault of the service."
+        case .internalError: "An error inside the service."
         case .notFound: "The object does not exist, or belongs to another user."
         case .invalidState: "The task's state does not allow this."
         case .permissionDenied: "The caller may not do this."
@@ -49,7 +49,7 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
         case .conflict: "The request contradicts the present state; data.reason is the cause (key_reused, …)."
         case .limitExceeded: "A limit is reached; data.limit is its value where it is a number."
         case .storageUnavailable: "The database cannot be written at present; reading works."
-        case .shuttingDown: "The service is about to stop and takes no new work."
+        case .shuttingDown: "The service is about to stop and accepts no new work."
         }
     }
 

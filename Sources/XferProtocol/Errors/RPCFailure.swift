@@ -5,7 +5,7 @@ public import XferModel
 public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// A number rather than `ErrorCode`: a newer daemon may have others.
     public var code: Int64
-    /// One sentence for people with the field at fault, if there is one; never contains secrets.
+    /// One sentence for people, with the field at fault if there is one; it never contains secrets.
     public var message: String
     public var data: ErrorData?
 
@@ -40,14 +40,14 @@ extension RPCFailure {
     /// A position in the log of events that it does not have: that of another database, or of one that was restored.
     public static func beyondTheLog(newest: Int64) -> RPCFailure {
         RPCFailure(
-            .invalidParams, "since: expected the number of an event that there was, the newest is \(newest)",
+            .invalidParams, "since: expected the number of an existing event; the newest is \(newest)",
             data: ErrorData(
                 reason: "beyond_the_log", path: "since", expected: "at most \(newest)", limit: newest))
     }
 }
 
 extension RPCFailure: WireValue {
-    /// Reads the `error` member of an answer. `data` of another shape is left out.
+    /// Reads the `error` member of an answer. `data` of another form is ignored.
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard let code = value["code"]?.integerValue else { throw .wrongType(expected: "an integer").under("code") }
         guard let message = value["message"]?.stringValue else {
@@ -107,7 +107,7 @@ public struct ErrorData: WireRecord, Hashable {
         .optional("path", \.path, "The field at fault, from the root of params.", example: "tasks[3].checksum"),
         .optional("expected", \.expected, "Description of valid values.", example: "a string"),
         .optional("limit", \.limit, "The limit that was reached."),
-        .optional("task_id", \.taskID, "The task it is about."),
-        .optional("state", \.state, "The state that task is in."),
+        .optional("task_id", \.taskID, "The task concerned."),
+        .optional("state", \.state, "State of that task."),
     ]
 }

@@ -18,7 +18,7 @@ protocol EventDeclaration {
     mutating func optional<Value: WireValue>(_ name: String, _ value: Value?, _ documentation: String)
     /// Declares a field that is `null` when it is nil.
     mutating func nullable<Value: WireValue>(_ name: String, _ value: Value?, _ documentation: String)
-    /// The fields of a record, beside the event's own.
+    /// The fields of a record, in addition to the event's own.
     mutating func fields<Record: WireRecord>(of record: Record)
 }
 
@@ -26,7 +26,7 @@ extension EventDeclaration {
     /// The fields of an event that ends a task's run.
     mutating func end(in state: TaskState) {
         required("terminal", true, "True.")
-        required("state", state, "The state it ended in.")
+        required("state", state, "State at the end.")
     }
 }
 
@@ -96,7 +96,7 @@ struct EventSchema: EventDeclaration {
     }
 }
 
-/// `task.progress`: not durable, coalesced, and always one last time before the terminal event.
+/// `task.progress`: not durable, coalesced, and always sent a last time before the terminal event.
 extension ProgressSnapshot: EventContent {
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
         event.summary("Progress of a running task; not durable, and coalesced.")
@@ -111,8 +111,8 @@ struct EventsOverflow: EventContent {
 
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
         event.summary(
-            "The client did not read, and events waited too long; this subscription has ended. Continue with "
+            "The client did not read its events in time; this subscription has ended. Continue with "
                 + "events.since.")
-        event.required("last_seq", lastSeq, "The last durable event that was delivered on it.")
+        event.required("last_seq", lastSeq, "The last durable event that the subscription delivered.")
     }
 }

@@ -10,7 +10,7 @@ public struct EventMessage: WireValue, Hashable {
     public var taskID: TaskID?
     /// The owner; nil for events about the service.
     public var owner: Owner?
-    /// In a fleet's events: the node that carries the task out, if one does. Its files are there.
+    /// In a fleet's events: the node that carries out the task and has its files; nil if none does.
     public var node: String?
     /// The durable event before this one in the same subscription; 0 before the first.
     public var prevSeq: Int64?
@@ -86,7 +86,7 @@ extension EventMessage {
             }
         }
         for name in ["time", "type"] where !seen.contains(name) {
-            throw WireError(.missing, at: name, expected: "the field to be given")
+            throw WireError(.missing, at: name, expected: "a value for this field")
         }
         seq = envelope.seq
         time = envelope.time
@@ -175,10 +175,11 @@ struct EventEnvelope: WireRecord {
 
     static let summary = "Fields of every event."
     static let wireFields: WireFields<Self> = [
-        .optional("seq", \.seq, "Grows by one per durable event over the whole service, over restarts too."),
+        .optional(
+            "seq", \.seq, "Number of the event; durable events are counted over the whole service and across restarts."),
         .required("time", \.time, "Time of the event."),
         .required("type", \.type, "Type of the event."),
-        .optional("task_id", \.taskID, "The task it is about."),
+        .optional("task_id", \.taskID, "The task concerned."),
         .optional("owner", \.owner, "The uid of that task's owner."),
         .optional(
             "node", \.node,

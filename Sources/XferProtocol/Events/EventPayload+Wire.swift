@@ -14,7 +14,7 @@ extension EventPayload: EventContent {
             event.required("received", received, "Bytes that were kept.")
         case .taskStarted(let attempt, let offset):
             event.summary("An attempt began.")
-            event.required("attempt", attempt, "Counts from 1 over the task's life.")
+            event.required("attempt", attempt, "Number of the attempt, from 1 over the task's life.")
             event.required("offset", offset, "Bytes kept from earlier attempts.")
         case .taskResponse(let status, let total, let etag, let resumed):
             event.summary("The server answered.")
@@ -34,7 +34,7 @@ extension EventPayload: EventContent {
         case .taskWaiting(let wait, let error):
             event.summary("A task cannot start or continue now; nothing is lost.")
             event.required("wait", WaitRecord(wait), "Reason of the wait.")
-            event.optional("error", error.map { FailureRecord($0) }, "The failure that led there.")
+            event.optional("error", error.map { FailureRecord($0) }, "The failure that caused the wait.")
         case .taskPaused(let received):
             event.summary("A task was paused.")
             event.required(
@@ -44,12 +44,12 @@ extension EventPayload: EventContent {
             event.summary("A paused task is queued again.")
         case .taskSourceChanged(let reason, let dropped):
             event.summary(
-                "The kept bytes were of another version of the source and are dropped; the task begins again.")
+                "The kept bytes were of another version of the source and are discarded; the task begins again.")
             event.required("reason", reason, "Evidence of the change.")
-            event.required("dropped", dropped, "Bytes that were dropped.")
+            event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskBytesDiscarded(let reason, let dropped):
             event.summary(
-                "Received bytes are discarded, for another reason than a new version of the source, or sent ones were lost "
+                "Received bytes are discarded for a reason other than a new version of the source, or sent ones were lost "
                     + "by their server; they are transferred again if the task continues.")
             event.required("reason", reason, "Reason why they cannot be used.")
             event.required("dropped", dropped, "Bytes that were discarded.")
@@ -59,29 +59,29 @@ extension EventPayload: EventContent {
         case .cacheHit(let age, let fresh):
             event.summary(
                 "A cached response is used. With cache_policy revalidate it is reported before the request is made: "
-                    + "task.result of a data task gives it at once.")
+                    + "task.result of a data task returns it at once.")
             event.nullable(
                 "age", age, "Seconds since the server made or confirmed it; null when the clock was set back.")
             event.required("fresh", fresh, "True if it may be used without a request (RFC 9111 section 4.2).")
         case .taskRefreshed:
-            event.summary("After cache.hit: the server sent another response, which is the task's.")
+            event.summary("After cache.hit: the server sent another response, and the task uses it.")
         case .taskNotModified:
-            event.summary("After cache.hit: the server says that the kept response is current; it is the task's.")
+            event.summary("After cache.hit: the server confirms the cached response, and the task uses it.")
         case .taskStaged(let size):
             event.summary(
-                "A download is whole, verified and processed, and waits for task.commit or task.cancel. It is not "
+                "A download is complete, verified and processed, and waits for task.commit or task.cancel. It is not "
                     + "terminal: one of task.completed, task.cancelled and task.superseded follows.")
-            event.required("state", TaskState.staged, "The state it is in.")
+            event.required("state", TaskState.staged, "State of the task.")
             event.required("size", size, "The file's length in bytes.")
         case .taskCompleted(let path, let size, let skipped, let notModified):
-            event.summary("A task is done: its file is whole, verified, durable and under its final name.")
+            event.summary("A task has completed: its file is complete, verified, durable and under its final name.")
             event.end(in: .completed)
             event.optional("path", path, "Absolute path of the file.")
             event.required("size", size, "Its length in bytes.")
             event.optional(
-                "skipped", skipped ? true : nil, "True when on_conflict skip, or verify, found the name taken.")
+                "skipped", skipped ? true : nil, "True if the name was taken and on_conflict is skip or verify.")
             event.optional(
-                "not_modified", notModified ? true : nil, "True when on_conflict update found the file current.")
+                "not_modified", notModified ? true : nil, "True if on_conflict is update and the file was current.")
         case .taskFailed(let error):
             event.summary("A task has failed; task.retry continues it with the bytes it kept.")
             event.end(in: .failed)
@@ -94,14 +94,15 @@ extension EventPayload: EventContent {
                 "Another task took its slot: it is cancelled, and its partial bytes are deleted. No task.cancelled "
                     + "follows.")
             event.end(in: .cancelled)
-            event.required("by", by, "The task that is in the slot now.")
+            event.required("by", by, "The task that occupies the slot now.")
         case .taskRemoved:
             event.summary("A task was removed.")
         case .batchCompleted(let batch, let total, let finished, let skipped):
             event.summary(
-                "The last member of a batch has ended. Told once per batch, whatever is retried or removed later.")
+                "The last member of a batch has ended. Sent once per batch, even if members are retried or removed later."
+            )
             event.required("batch", batch, "The batch.")
-            event.required("total", total, "Members it was added with.")
+            event.required("total", total, "Members at the add.")
             event.required("finished", finished, "Members that have ended: all of them.")
             event.required("failed", skipped, "Number of those that failed.")
             event.required("skipped", skipped, "The same as failed: its name before 1.0.0.")
@@ -110,18 +111,18 @@ extension EventPayload: EventContent {
             event.required("operation", operation, "The operation.")
             event.required("verb", verb, "The verb that is applied to each task.")
             event.required("changed_count", changed, "Tasks that changed so far.")
-            event.required("unchanged_count", unchanged, "Tasks that did not.")
-            event.required("reached", reached, "Tasks with ids up to this one are done.")
-            event.required("last", last, "The newest task at the call, with which it ends.")
+            event.required("unchanged_count", unchanged, "Tasks that did not change.")
+            event.required("reached", reached, "The operation has processed the tasks with ids up to this one.")
+            event.required("last", last, "The newest task at the time of the call, with which the operation ends.")
         case .operationEnded(let operation, let verb, let state, let changed, let unchanged, let refused, let error):
             event.summary("A background operation has ended; operation.get gives its result.")
             event.required("operation", operation, "The operation.")
             event.required("verb", verb, "The verb that was applied to each task.")
             event.required("state", state, "completed, failed or cancelled.")
             event.required("changed_count", changed, "Tasks that changed.")
-            event.required("unchanged_count", unchanged, "Tasks that did not.")
+            event.required("unchanged_count", unchanged, "Tasks that did not change.")
             event.required("refused_count", refused, "Tasks for which the verb failed.")
-            event.optional("error", error, "Why it failed, in English.")
+            event.optional("error", error, "Reason of the failure, in English.")
         case .queueIdle(let completed, let failed):
             event.summary("No task is queued, waiting for a time, or running.")
             event.required("completed", completed, "Tasks that are completed.")
@@ -131,7 +132,8 @@ extension EventPayload: EventContent {
             event.required("active", active, "True if transfers run.")
         case .networkChanged(let state):
             event.summary(
-                "The network is another one; the first after daemon.started says how it is then. See network.status.")
+                "The network has changed; the first event after daemon.started reports the state at the start. See network.status."
+            )
             event.required("network", state, "Present state.")
         case .policyViolation(let failure):
             event.summary("A report_only trust policy would have refused a server; the connection was used.")
@@ -145,7 +147,7 @@ extension EventPayload: EventContent {
             event.required("problem", failure.problem, "Description of the failure.")
             event.optional(
                 "verify_error", failure.code == 0 ? nil : Int(clamping: failure.code),
-                "OpenSSL's X509_V_ERR code, where a chain is at fault.")
+                "OpenSSL's X509_V_ERR code, if a chain is at fault.")
             event.required(
                 "chain", failure.chain.map { ShownCertificateRecord($0) },
                 "Certificates that the server sent, leaf first.")
@@ -169,7 +171,7 @@ extension EventPayload: EventContent {
             event.required("queued", queued, "Tasks that are queued.")
             event.required("restored", restored, "Tasks that were running when it stopped.")
         case .daemonStopping(let mode):
-            event.summary("The daemon is going down.")
+            event.summary("The daemon is stopping.")
             event.required("mode", mode, "Treatment of unfinished tasks.")
         }
     }

@@ -24,13 +24,14 @@ extension FleetEventName: EventContent {
             event.summary("In a fleet: a task's place, priority or limits were changed.")
             event.optional("wish", "", "The requested change.")
         case .nodeJoined: event.summary("In a fleet: a node has joined, or has come back.")
-        case .nodeDown: event.summary("In a fleet: a node is silent for so long that others take its tasks over.")
+        case .nodeDown: event.summary("In a fleet: a node has been silent so long that others take over its tasks.")
         case .nodeDraining: event.summary("In a fleet: a node finishes its tasks and claims no more.")
         case .nodeUndrained: event.summary("In a fleet: a node takes tasks again.")
         case .nodeForgotten: event.summary("In a fleet: a node that is permanently lost was removed.")
         case .limitChanged:
-            event.summary("In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused.")
-        case .created: event.summary("In a fleet: its database was made. The first event there is.")
+            event.summary(
+                "In a fleet: a limit of a host, a group or an owner changed, or a group was paused or resumed.")
+        case .created: event.summary("In a fleet: its database was created. This is the first event.")
         }
     }
 }

@@ -6,7 +6,7 @@ public import XferModel
 public struct AccessChoices: Hashable, Sendable {
     public var credential = Patch<CredentialRecord>.unchanged
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
-    /// True if the profile's cookies are used; a profile has `CookieKeeping` in its place.
+    /// True if the profile's cookies are used; a profile has `CookieKeeping` instead.
     public var cookies = Patch<Bool>.unchanged
     public var cookieList = Patch<[CookieRecord]>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
@@ -50,7 +50,7 @@ extension TaskFields {
             task:
                 "True to send and keep the profile's cookies; default: the profile's. False also ignores those that "
                 + "a response sets for the next hop.",
-            record: "True if the profile's cookies are used. False: none but its own.", isNullable: true),
+            record: "True if the profile's cookies are used; false if only its own are.", isNullable: true),
         ChoiceField(
             "cookie_list", \.cookieList,
             task:

@@ -21,7 +21,7 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     let change: Change?
     /// True if null is allowed in a new task: it unsets the profile's choice.
     fileprivate let isNullable: Bool
-    /// The values that guests may give to a task; nil if all.
+    /// The values that guests may set in a task; nil means all.
     fileprivate let access: FieldAccess?
     /// True if only downloads have the field.
     let isOfDownloads: Bool

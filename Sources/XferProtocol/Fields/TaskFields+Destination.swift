@@ -53,10 +53,10 @@ extension TaskFields {
         ChoiceField(
             "on_end", \.onEnd,
             task:
-                "Further webhooks of the operator that get the event of the task's end, besides those that get such "
+                "Webhooks of the operator that get the event of the task's end, in addition to those that get such "
                 + "events "
                 + "anyway.",
-            record: "Further webhooks that get the event of its end, besides those that get such events anyway.",
+            record: "Webhooks that get the event of its end, in addition to those that get such events anyway.",
             access: .guestHooks, limits: [.count(1...16)], example: ["deploy"]),
     ]
 }

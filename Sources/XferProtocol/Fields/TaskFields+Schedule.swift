@@ -5,13 +5,13 @@ import XferModel
 extension TaskFields {
     static let schedule: [ChoiceField<TaskSchedule.Choices>] = [
         ChoiceField(
-            "not_before", \.notBefore, task: "Earliest time of its start.", record: "Earliest time of its start.",
-            change: .anytime("Earliest time of its start; null is at any time.", isNullable: true),
+            "not_before", \.notBefore, task: "Earliest start time.", record: "Earliest start time.",
+            change: .anytime("Earliest start time; null is any time.", isNullable: true),
             example: "2026-01-02T22:00:00Z"),
         ChoiceField(
             "window", \.window, task: "Times at which it may run; outside them it stops and waits.",
             record: "Times at which it may run.",
-            change: .anytime("Times at which it may run; null is at any time.", isNullable: true),
+            change: .anytime("Times at which it may run; null is any time.", isNullable: true),
             example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
         ChoiceField(
             "deadline", \.deadline,

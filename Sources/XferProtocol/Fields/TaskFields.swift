@@ -33,26 +33,26 @@ enum TaskFields {
             profile: "The protocol to use."),
         ChoiceField(
             "connect_timeout", \.connectTimeout,
-            task: "Seconds for name resolution, TCP and TLS; 0 is none; default 30.",
-            record: "Seconds for name resolution, TCP and TLS; 0 is none.", profile: "Seconds; 0 is none.",
-            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+            task: "Seconds for name resolution, TCP and TLS; 0 is unlimited; default 30.",
+            record: "Seconds for name resolution, TCP and TLS; 0 is unlimited.", profile: "Seconds; 0 is unlimited.",
+            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
         ChoiceField(
             "idle_timeout", \.idleTimeout,
-            task: "Seconds without a byte after which an attempt ends; 0 is none; default 15 for data, 60 for files.",
-            record: "Seconds without a byte after which an attempt ends; 0 is none.",
-            profile: "Seconds without a byte after which an attempt ends; 0 is none.",
-            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+            task: "Seconds without a byte after which an attempt ends; 0 is never; default 15 for data, 60 for files.",
+            record: "Seconds without a byte after which an attempt ends; 0 is never.",
+            profile: "Seconds without a byte after which an attempt ends; 0 is never.",
+            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
         ChoiceField(
-            "total_timeout", \.totalTimeout, task: "Seconds that one attempt may take; 0, the default, is none.",
-            record: "Seconds that one attempt may take; 0 is none.",
-            profile: "Seconds that one attempt may take; 0 is none.",
-            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+            "total_timeout", \.totalTimeout, task: "Seconds that one attempt may take; 0, the default, is unlimited.",
+            record: "Seconds that one attempt may take; 0 is unlimited.",
+            profile: "Seconds that one attempt may take; 0 is unlimited.",
+            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
         ChoiceField(
             "min_recv_rate", \.minReceiveRate,
             task: "Bytes per second that each connection has to receive, measured over min_recv_time; a slower one "
-                + "ends the attempt; 0 is none; default download.min_recv_rate.",
+                + "ends the attempt; 0 turns this off; default download.min_recv_rate.",
             record: "Bytes per second that each connection has to receive; absent is download.min_recv_rate.",
-            profile: "Bytes per second that each connection has to receive; 0 is none.",
+            profile: "Bytes per second that each connection has to receive; 0 turns this off.",
             change: .stopped(
                 "Bytes per second that each connection has to receive; null is download.min_recv_rate; only while not "
                     + "running.", isNullable: true), limits: [.range(0...TaskLimits.highestRate)]),
@@ -91,7 +91,7 @@ enum TaskFields {
             record: "Treatment of digests that the server announces; absent is verify.",
             profile: "Treatment of digests that the server announces: verify or ignore.",
             change: .stopped(
-                "Treatment of digests that the server announces (ignore: a wrong one is no failure); only while not "
+                "Treatment of digests that the server announces (ignore: wrong digests are accepted); only while not "
                     + "running.")),
     ]
 
@@ -99,10 +99,10 @@ enum TaskFields {
         ChoiceField(
             "cache_policy", \.cachePolicy,
             task:
-                "Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), "
+                "Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (even if stale), "
                 + "revalidate (reported at once, and always validated), reload and reload_all (never); default reload.",
             record: "Use of a cached response; absent is reload.",
-            profile: "Use of cached responses; default reload: never."),
+            profile: "Use of cached responses; default reload, which never uses one."),
         ChoiceField(
             "store", \.storesResponses, task: "True to cache the response; the default depends on cache_policy.",
             record: "True if the response is cached.",

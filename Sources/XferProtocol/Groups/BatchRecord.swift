@@ -35,10 +35,10 @@ public struct BatchRecord: WireRecord, Hashable {
         .required("id", \.id, "Identifies the batch."),
         .required("owner", \.owner, "The uid of the process that added it."),
         .required("group", \.group, "The group its members are in, for group.* and filters."),
-        .required("total", \.total, "Members it was added with."),
+        .required("total", \.total, "Members at the add."),
         .required(
             "finished", \.finished,
-            "Members that have ended, however: completed, failed, cancelled, superseded; removed ones count on."),
+            "Members that are completed, failed, cancelled or superseded, including those that were removed since."),
         .optional("failed", \.failed, "Number of those that failed."),
         .required("skipped", \.skipped, "The same as failed: its name before 1.0.0."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
@@ -65,10 +65,10 @@ public struct BatchRefusal: WireRecord, Hashable {
         data = failure.data
     }
 
-    public static let summary = "An entry that did not become a member, and why."
+    public static let summary = "An entry that did not become a member, with the reason."
     public static let wireFields: WireFields<Self> = [
         .required("index", \.index, "Its place in tasks, from 0."),
-        .required("code", \.code, "The code task.add would have answered with."),
+        .required("code", \.code, "The error code with which task.add would have answered."),
         .required("message", \.message, "One sentence for people, with the field at fault."),
         .optional("data", \.data, "Details of the error."),
     ]
@@ -124,7 +124,7 @@ public struct BatchEntry: WireValue, Hashable {
         schemas.reference(to: "BatchEntry") { _ in
             [
                 "description": .string(
-                    "A URL, or an object with a task's fields as task.add takes them, but group and client_key. "
+                    "A URL, or an object with a task's fields as task.add takes them, except group and client_key. "
                         + "Anything else is reported as an invalid entry.")
             ]
         }

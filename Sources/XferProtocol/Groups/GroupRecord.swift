@@ -31,7 +31,7 @@ public struct GroupRecord: WireRecord, Hashable {
         .required("paused", \.paused, "True if the group is paused."),
         .nullable(
             "max_active", \.maxActive,
-            "Highest number of its transfers at once; null is as many as the queue lets."),
+            "Highest number of its transfers at once; null is no limit of its own."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second its transfers may receive together."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second its transfers may send together."),
         .optional("batch", \.batch, "The batch it was made for."),

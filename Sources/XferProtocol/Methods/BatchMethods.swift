@@ -12,8 +12,8 @@ public enum BatchAdd: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.add
     public static let summary =
-        "Adds up to 10,000 tasks in one transaction as a group with its own concurrency, low priority unless said "
-        + "otherwise, and counts them together. A bad entry is reported with its index and stops nothing."
+        "Adds up to 10,000 tasks in one transaction as a group with its own concurrency, low priority unless set "
+        + "otherwise, and counts them together. An invalid entry is reported with its index; the others are added."
     public static let errors: [ErrorCode] = [
         .rejectedByPolicy, .conflict, .limitExceeded, .storageUnavailable, .shuttingDown,
     ]
@@ -55,7 +55,7 @@ public enum BatchAdd: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The batch's entries and how it is to be treated."
+        public static let summary = "The batch's entries and options."
         public static let wireFields: WireFields<Self> = [
             .required("tasks", \.tasks, "Up to 10,000 URLs or tasks.", .count(1...TaskLimits.batchSize)),
             .defaulted(
@@ -111,12 +111,13 @@ public enum BatchAdd: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The batch that was added, or was there already."
+        public static let summary = "The new batch, or the existing one."
         public static let wireFields: WireFields<Self> = [
             .required("batch", \.batch, "The batch."),
             .required(
                 "ids", \.ids,
-                "Its members in the order of the entries that became one; of an existing batch those still there."),
+                "Its members in the order of the entries that became one; of an existing batch, those that were not removed."
+            ),
             .required("errors", \.errors, "The entries that did not become members."),
             .optional("existing", \.existing, "True when client_key found a batch with the same parameters."),
             .optional("seq", \.seq, TaskAdd.seqSummary),
@@ -125,7 +126,7 @@ public enum BatchAdd: RPCMethod {
 }
 
 extension NewTask {
-    /// Checks one field by itself.
+    /// Checks one field independently of the others.
     fileprivate static func check(_ name: String, _ value: JSONValue) throws(WireError) {
         guard let index = wireFields.index(of: name) else {
             throw WireError(.unknownField, at: name, expected: wireFields.suggestion(for: name))
@@ -215,10 +216,10 @@ public enum BatchList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The length of a page, and the place to continue."
+        public static let summary = "The length of a page, and the cursor to continue from."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("limit", \.limit, "Most batches in one answer.", .range(1...1000)),
-            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+            .defaulted("limit", \.limit, "Highest number of batches in one answer.", .range(1...1000)),
+            .optional("cursor", \.cursor, "next_cursor of the previous page.", .length(1...1024)),
         ]
 
         /// The last batch of the page before; nil for the first page.
@@ -227,7 +228,7 @@ public enum BatchList: RPCMethod {
         public func before() throws(WireError) -> BatchID? {
             guard let cursor else { return nil }
             guard cursor.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(cursor, radix: 10) else {
-                throw WireError(.invalidValue, at: "cursor", expected: "next_cursor of an answer")
+                throw WireError(.invalidValue, at: "cursor", expected: "the next_cursor of an answer")
             }
             return BatchID(id)
         }
@@ -242,7 +243,7 @@ public enum BatchList: RPCMethod {
         public static var list: WritableKeyPath<Self, [BatchRecord]> { \.batches }
 
         /// - Parameters:
-        ///   - found: the batches behind the cursor, one more than the page has if there is another page.
+        ///   - found: the batches after the cursor; one more than the page has if another page follows.
         ///   - limit: the length of a page.
         public init(_ found: [BatchRecord], limit: Int) {
             batches = Array(found.prefix(limit))

@@ -8,7 +8,7 @@ enum CacheMethods {
     ]
 }
 
-/// `cache.stats`: how much is kept.
+/// `cache.stats`: the size of the cache and its limits.
 public enum CacheStats: RPCMethod {
     public typealias Params = NoParams
 
@@ -33,22 +33,22 @@ public enum CacheStats: RPCMethod {
 
         public static let summary = "Size of the cache, and its limits."
         public static let wireFields: WireFields<Self> = [
-            .required("entries", \.entries, "Responses that are kept."),
-            .required("size", \.size, "Bytes of their contents."),
+            .required("entries", \.entries, "Number of cached responses."),
+            .required("size", \.size, "Total length of their contents in bytes."),
             .required("max_bytes", \.maxBytes, "Limit of all contents in bytes; the least recently used are removed."),
             .required("max_age", \.maxAge, "Seconds since its last use for which a response is kept."),
         ]
     }
 }
 
-/// `cache.list`: the responses that are kept.
+/// `cache.list`: the cached responses.
 public enum CacheList: RPCMethod {
     public static let name = "cache.list"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Responses that the cache keeps: the caller's own, or every user's for an operator, page by page."
+        "Cached responses: the caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(
             "the newest", params: ["limit": 1],
@@ -62,12 +62,12 @@ public enum CacheList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The length of a page, and the place to continue."
+        public static let summary = "The length of a page, and the cursor to continue from."
         public static let wireFields: WireFields<Self> = [
             .defaulted("order", \.order, "Order by the time of storing: newest first (desc) or oldest first (asc)."),
             .defaulted("limit", \.limit, "Highest number of entries in one answer.", .range(1...1000)),
             .optional(
-                "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
+                "cursor", \.cursor, "next_cursor of the previous page; the order must be the same.", .length(1...1024)),
         ]
     }
 
@@ -87,12 +87,12 @@ public enum CacheList: RPCMethod {
     }
 }
 
-/// `cache.get`: one response that is kept.
+/// `cache.get`: one cached response.
 public enum CacheGet: RPCMethod {
     public static let name = "cache.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
-    public static let summary = "A response that the cache keeps, with its header fields; not its content."
+    public static let summary = "A cached response with its header fields, without its content."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample(
@@ -141,7 +141,7 @@ public enum CacheRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Removes responses by their ids, or all of a URL: they are fetched again. The caller's own, or every user's for an "
+        "Removes cached responses by their ids, or all of a URL, so that they are fetched again: the caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -175,7 +175,7 @@ public enum CacheRemove: RPCMethod {
         public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "The ids that existed."),
-            .required("missing", \.missing, "Ids that were not there, or are another user's."),
+            .required("missing", \.missing, "Ids that did not exist, or belong to another user."),
         ]
     }
 }
@@ -207,7 +207,7 @@ public enum CacheClear: RPCMethod {
         public static let summary = "Amount that was removed."
         public static let wireFields: WireFields<Self> = [
             .required("removed_count", \.removedCount, "Responses that were removed."),
-            .required("removed_size", \.removedSize, "Bytes of their contents."),
+            .required("removed_size", \.removedSize, "Total length of their contents in bytes."),
         ]
     }
 }
@@ -220,7 +220,7 @@ public enum CacheTrim: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Applies the cache's limits now, or narrower ones this once: responses not used for max_age are removed; if there is more "
+        "Applies the cache's limits now, or lower ones this time only: responses not used for max_age are removed; if there is more "
         + "than max_bytes, the least recently used are removed until it is under half of that. Operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [
@@ -235,10 +235,11 @@ public enum CacheTrim: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Limits that are narrower than the configured ones."
+        public static let summary = "Limits that are lower than the configured ones."
         public static let wireFields: WireFields<Self> = [
             .optional(
-                "max_bytes", \.maxBytes, "Bytes of all contents; if there are more, half of that is left at most.",
+                "max_bytes", \.maxBytes,
+                "Bytes of all contents; above this, responses are removed until at most half of it is left.",
                 .range(0...(1 << 50))),
             .optional("max_age", \.maxAge, "Seconds since the last use.", .range(0...TaskLimits.longestWait)),
         ]

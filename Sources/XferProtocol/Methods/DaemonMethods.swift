@@ -69,7 +69,7 @@ public enum DaemonStatus: RPCMethod {
                 "degraded", \.degraded,
                 "True if the database (nothing starts, reading works) or another file of the daemon cannot be written."
             ),
-            .optional("degraded_reason", \.degradedReason, "The reason: what cannot be written, and why."),
+            .optional("degraded_reason", \.degradedReason, "Description of what cannot be written, and the reason."),
             .optional(
                 "config_problem", \.configurationProblem,
                 "Reason why the configuration file was not applied when it was last read; for operators."),
@@ -94,7 +94,7 @@ public enum DaemonConfig: RPCMethod {
     public static let name = "daemon.config"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Every setting with its value and where that came from. Operators only."
+    public static let summary = "Every setting with its value and the value's origin. Operators only."
 
     public static let examples = [
         MethodExample(
@@ -221,10 +221,10 @@ public enum DaemonShutdown: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes what runs and "
+        "Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes running tasks and "
         + "refuses adds, cancel cancels every unfinished task. Operators only."
     public static let examples = [
-        MethodExample("after what runs", params: ["mode": "drain"], result: ["mode": "drain"])
+        MethodExample("after the running tasks", params: ["mode": "drain"], result: ["mode": "drain"])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

@@ -18,7 +18,7 @@ extension RemovalParams {
     }
 
     public func validate() throws(WireError) {
-        if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
+        if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "either ids or url") }
         if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
     }
 }

@@ -13,7 +13,7 @@ public enum EventsSubscribe: RPCMethod {
     public static let scope = MethodScope.read
     public static let summary =
         "Starts a stream of event notifications on this connection: those after since, then live ones, in order. "
-        + "NDJSON connections only; over HTTP use GET /events."
+        + "Only over the Unix socket or a WebSocket; over HTTP use GET /events."
     public static let errors: [ErrorCode] = [.limitExceeded]
 
     public static let examples = [
@@ -57,7 +57,7 @@ public enum EventsSubscribe: RPCMethod {
 
         public init() {}
 
-        /// `firstSeq` is set if events after `since` are no longer kept. The replay then begins at `firstSeq`.
+        /// `firstSeq` is set if events after `since` are no longer stored. The replay then begins at `firstSeq`.
         public init(subscription: Int64, lastSeq: Int64, firstSeq: Int64? = nil) {
             self.subscription = subscription
             self.lastSeq = lastSeq
@@ -68,9 +68,9 @@ public enum EventsSubscribe: RPCMethod {
         public static let summary = "The subscription."
         public static let wireFields: WireFields<Self> = [
             .required("subscription", \.subscription, "Identifies the subscription on this connection."),
-            .required("last_seq", \.lastSeq, "The last sequence number given out at the time of the call."),
-            .optional("gap", \.gap, "True when events after since are no longer kept."),
-            .optional("first_seq", \.firstSeq, "With gap: the oldest event that is kept; the replay begins there."),
+            .required("last_seq", \.lastSeq, "The highest sequence number at the time of the call."),
+            .optional("gap", \.gap, "True if some events after since are no longer stored."),
+            .optional("first_seq", \.firstSeq, "With gap: the oldest stored event; the replay begins there."),
         ]
     }
 }
@@ -82,7 +82,7 @@ public enum EventsUnsubscribe: RPCMethod {
     public static let name = "events.unsubscribe"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
-    public static let summary = "Ends a stream of events; after the answer none of it follows."
+    public static let summary = "Ends a subscription. No event follows the answer."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [MethodExample("end it", params: ["subscription": 1], result: [:])]
 
@@ -111,7 +111,7 @@ public enum EventsSince: RPCMethod {
 
     public static let examples = [
         MethodExample(
-            "what became of a task", params: ["seq": 4000, "task_ids": [17], "types": ["task.cancelled"]],
+            "the history of a task", params: ["seq": 4000, "task_ids": [17], "types": ["task.cancelled"]],
             result: [
                 "events": [
                     [
@@ -136,13 +136,13 @@ public enum EventsSince: RPCMethod {
         public static let summary = "The events to return."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "seq", \.seq, "Events after this sequence number; 0 is all that are kept.", .sequenceNumber),
+                "seq", \.seq, "Events after this sequence number; 0 is all stored events.", .sequenceNumber),
             .optional("types", \.types, "Types of events; default all.", .count(1...1000)),
             .optional(
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),
             .defaulted(
                 "limit", \.limit,
-                "Highest number of events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it may have fewer, even none, "
+                "Highest number of events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it may have fewer events, even none, "
                     + "although last_seq is above seq.", .range(1...10_000)),
         ]
     }
@@ -169,12 +169,13 @@ public enum EventsSince: RPCMethod {
             .required("events", \.events, "The events."),
             .required(
                 "last_seq", \.lastSeq,
-                "Sequence number up to which this answer reaches, including events that the filter excludes: the since of the next call. "
-                    + "Equal to the requested seq when there is nothing more; below it if the log ends there."),
+                "Last sequence number that this answer covers, including events that the filter excludes: the seq of the next call. "
+                    + "Equal to the requested seq if there are no more events; lower if the newest event is older than seq."
+            ),
         ]
     }
 
-    /// The answer if events after `seq` are no longer kept.
+    /// The answer if events after `seq` are no longer stored.
     public struct Gap: WireRecord, Hashable {
         public var gap = true
         public var firstSeq: Int64 = 0
@@ -182,10 +183,10 @@ public enum EventsSince: RPCMethod {
         public init() {}
         public init(firstSeq: Int64) { self.firstSeq = firstSeq }
 
-        public static let summary = "Events after that sequence number are no longer kept."
+        public static let summary = "Events after that sequence number are no longer stored."
         public static let wireFields: WireFields<Self> = [
             .required("gap", \.gap, "True."),
-            .required("first_seq", \.firstSeq, "The oldest event that is kept."),
+            .required("first_seq", \.firstSeq, "The oldest stored event."),
         ]
     }
 }

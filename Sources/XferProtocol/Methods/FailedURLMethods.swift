@@ -41,14 +41,14 @@ public enum FailedURLList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The length of a page, and the place to continue."
+        public static let summary = "The length of a page, and the cursor to continue from."
         public static let wireFields: WireFields<Self> = [
             .defaulted(
                 "order", \.order,
                 "Order by the time of the failure: newest first (desc) or oldest first (asc)."),
             .defaulted("limit", \.limit, "Highest number of entries in one answer.", .range(1...1000)),
             .optional(
-                "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
+                "cursor", \.cursor, "next_cursor of the previous page; the order must be the same.", .length(1...1024)),
         ]
     }
 
@@ -74,7 +74,7 @@ public enum FailedURLRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Removes entries by their ids, or all about a URL: it may be requested again. The caller's own, or every user's for an "
+        "Removes entries by their ids, or all for a URL, so that it may be requested again: the caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -107,7 +107,7 @@ public enum FailedURLRemove: RPCMethod {
         public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "The ids that existed."),
-            .required("missing", \.missing, "Ids that were not there, or are another user's."),
+            .required("missing", \.missing, "Ids that did not exist, or belong to another user."),
         ]
     }
 }
@@ -119,7 +119,7 @@ public enum FailedURLClear: RPCMethod {
     public static let name = "failed_url.clear"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
-    public static let summary = "Removes all entries of the caller's, or every user's for an operator."
+    public static let summary = "Removes all entries: the caller's own, or every user's for an operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [MethodExample("all of them", params: [:], result: ["removed_count": 12])]
 

@@ -45,28 +45,28 @@ public enum FleetStatus: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The fleet as a node sees it."
+        public static let summary = "State of the fleet as this node knows it."
         public static let wireFields: WireFields<Self> = [
             .required("fleet", \.fleet, "Identifies the fleet; changes with a new database."),
             .required("node", \.node, "The node that answers."),
             .required("version", \.version, "The version of its xfer-fleet."),
             .required("schema", \.schema, "The number of the database's schema."),
             .required("daemon", \.daemon, "True if the node's xferd answers."),
-            .optional("daemon_problem", \.daemonProblem, "Why the node's xferd cannot be used."),
-            .required("nodes", \.nodes, "Nodes that are known."),
-            .required("live", \.live, "Nodes whose beats this node has seen recently."),
+            .optional("daemon_problem", \.daemonProblem, "Reason why the node's xferd cannot be used."),
+            .required("nodes", \.nodes, "Number of known nodes."),
+            .required("live", \.live, "Number of nodes whose beats this node has recently observed."),
             .required("counts", \.counts, "Tasks by state."),
         ]
     }
 }
 
-/// The state of a node in the view of another one.
+/// The state of a node as observed by another one.
 public enum FleetNodeState: String, WireEnum {
-    /// It beats.
+    /// The node sends beats.
     case live
-    /// It has not beaten for a while; its tasks are not taken over yet.
+    /// The node has sent no beat for a while; its tasks are not taken over yet.
     case silent
-    /// It is dead: its tasks for any node were queued again, those for it alone wait.
+    /// The node is dead: its tasks for any node were queued again; tasks for this node alone wait.
     case down
 }
 
@@ -89,12 +89,12 @@ public struct FleetNodeRecord: WireRecord, Hashable {
         .required("name", \.name, "Identifies the node."),
         .required("state", \.state, "State of its beats, as seen by the node that answers."),
         .required("draining", \.draining, "True if it claims no new tasks."),
-        .required("places", \.places, "Places whose tasks it claims, besides those for it alone."),
+        .required("places", \.places, "Places whose tasks it claims, in addition to tasks for this node alone."),
         .required("slots", \.slots, "Highest number of tasks that it claims."),
-        .required("leases", \.leases, "Tasks that it has claimed. A node that drains and has none may be stopped."),
+        .required("leases", \.leases, "Tasks that it has claimed. A draining node with no tasks may be stopped."),
         .required("pinned", \.pinned, "Unfinished tasks that only it can carry out."),
         .required("version", \.version, "The version of its xfer-fleet."),
-        .required("beat", \.beat, "Grows while the node lives."),
+        .required("beat", \.beat, "Counter that grows while the node is alive."),
     ]
 }
 
@@ -108,7 +108,7 @@ public enum FleetNodes: RPCMethod {
     public static let summary = "All nodes, by name, with the number of their tasks. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node], "next_cursor": nil])
+        MethodExample("a draining node", params: [:], result: ["nodes": [FleetExample.node], "next_cursor": nil])
     ]
 
     public struct Result: PageRecord, Hashable {
@@ -135,7 +135,7 @@ public enum FleetAdd: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.add
     public static let summary =
-        "Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds them for any node, uploads for "
+        "Adds up to 10,000 tasks for certain nodes, in one transaction. task.add adds them for any node, uploads for "
         + "the node that is called. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = [
@@ -155,7 +155,7 @@ public enum FleetAdd: RPCMethod {
             self.tasks = tasks
         }
 
-        public static let summary = "Tasks and where they are carried out."
+        public static let summary = "The tasks, and the nodes that may run them."
         public static let wireFields: WireFields<Self> = [
             .required("place", \.place, "Nodes that may run them.", .place, example: "node:a"),
             .required("tasks", \.tasks, "The tasks, all or none.", .count(1...TaskLimits.batchSize)),
@@ -171,7 +171,7 @@ public enum FleetMove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Gives tasks another place. A task that a node has claimed is returned first; bytes it has received stay on that node "
+        "Changes which nodes may run tasks. A task that a node has claimed is returned first; bytes it has received stay on that node "
         + "and are not used again. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -191,7 +191,7 @@ public enum FleetMove: RPCMethod {
             self.place = place.description
         }
 
-        public static let summary = "The tasks, and their new place."
+        public static let summary = "The tasks, and the nodes that may run them from now on."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
             .required("place", \.place, "Nodes that may run them from now on.", .place, example: "any"),
@@ -254,13 +254,13 @@ public enum FleetForget: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Removes a node that does not come back. Without confirm it only returns the effects on its tasks: those for any node "
+        "Removes a node that is permanently lost. Without confirm it only returns the effects on its tasks: those for any node "
         + "are queued again, unfinished ones for it alone fail. Its partial files on shared storages are removed where this "
         + "node has them mounted. A live node is not removed. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
     public static let examples = [
         MethodExample(
-            "a look first", params: ["node": "c"],
+            "only the effects", params: ["node": "c"],
             result: [
                 "forgotten": false, "requeued": [12], "failed": [9], "requeued_count": 1, "failed_count": 1,
                 "parts": 2, "storages_left": [],
@@ -340,7 +340,7 @@ public enum FleetLimit: RPCMethod {
 
         public static let summary = "A host and its limit."
         public static let wireFields: WireFields<Self> = [
-            .required("host", \.host, "The host's name as URLs have it.", .length(1...255), .visible),
+            .required("host", \.host, "The host's name as in URLs.", .length(1...255), .visible),
             .nullable(
                 "max_active", \.maxActive,
                 "Highest number of tasks at a time; null is no limit.", .range(1...1_000_000)),

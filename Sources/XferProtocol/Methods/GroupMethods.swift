@@ -15,8 +15,8 @@ public enum GroupList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Groups by owner and name, page by page: the caller's own, or every user's for an operator. A group is there "
-        + "while it has tasks or something is set for it."
+        "Groups by owner and name, page by page: the caller's own, or every user's for an operator. A group exists "
+        + "while it has tasks or settings."
     public static let examples = [
         MethodExample("one group", params: [:], result: ["groups": [GroupExample.running], "next_cursor": nil])
     ]
@@ -27,10 +27,10 @@ public enum GroupList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The length of a page, and the place to continue."
+        public static let summary = "The length of a page, and the cursor to continue from."
         public static let wireFields: WireFields<Self> = [
             .defaulted("limit", \.limit, "Highest number of groups in one answer.", .range(1...1000)),
-            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+            .optional("cursor", \.cursor, "next_cursor of the previous page.", .length(1...1024)),
         ]
     }
 
@@ -173,12 +173,12 @@ public enum GroupPause: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Pauses a group until group.resume, also over restarts and for tasks that are added later. "
+        "Pauses a group until group.resume, also across restarts and for tasks that are added later. "
         + "Its tasks stay queued; running transfers continue unless running is true."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
-            "with what runs", params: ["name": "isos", "running": true], result: ["group": GroupExample.paused])
+            "with its running tasks", params: ["name": "isos", "running": true], result: ["group": GroupExample.paused])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

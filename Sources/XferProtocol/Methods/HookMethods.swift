@@ -13,7 +13,8 @@ public enum HookList: RPCMethod {
     public static let name = "hook.list"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "The commands that tasks can name, by name. They are written in the configuration file."
+    public static let summary =
+        "The commands that tasks can refer to, by name. They are defined in the configuration file."
     public static let examples = [
         MethodExample(
             "one hook", params: [:],
@@ -56,11 +57,11 @@ public struct HookRecord: WireRecord, Hashable {
         guests = definition.isForGuests
     }
 
-    public static let summary = "A command that tasks can name."
+    public static let summary = "A command that tasks can refer to."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required("argv", \.argv, "The program's absolute path and its arguments."),
         .required("timeout", \.timeout, "Seconds it may take."),
-        .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
+        .required("guests", \.guests, "True if tasks of users who are not operators may refer to it."),
     ]
 }

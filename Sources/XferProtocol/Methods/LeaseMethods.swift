@@ -12,7 +12,7 @@ public enum LeaseRenew: RPCMethod {
     public static let scope = MethodScope.operate
     public static let isBrief = true
     public static let summary =
-        "Says until when tasks that name this lease may run. When it is over they stop, keep their bytes, publish nothing and "
+        "Sets the time until which tasks with this lease may run. After it they stop, keep their bytes, publish nothing and "
         + "wait; a daemon that restarts has no lease until the next call."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable]
     public static let examples = [
@@ -39,7 +39,7 @@ public enum LeaseRenew: RPCMethod {
                 .length(1...TaskLimits.nameLength), .visible, example: "fleet"),
             .required(
                 "until", \.until,
-                "Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that is over ends the lease.",
+                "Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time in the past ends the lease.",
                 .number(0...1e9)),
         ]
     }

@@ -47,7 +47,7 @@ public enum NetworkStatus: RPCMethod {
         public static let summary = "The destination of the route."
         public static let wireFields: WireFields<Self> = [
             .optional(
-                "host", \.host, "An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.",
+                "host", \.host, "An IPv4 or IPv6 address. A name gets no route: it is not looked up.",
                 .length(1...255), .printable, example: "198.51.100.9")
         ]
     }
@@ -101,12 +101,12 @@ public enum NetworkStatus: RPCMethod {
         public init() {}
         public init(host: String) { self.host = host }
 
-        public static let summary = "The way to a host."
+        public static let summary = "The route to a host."
         public static let wireFields: WireFields<Self> = [
             .required("host", \.host, "The requested change."),
             .nullable("exists", \.exists, "True if there is a route; null for a name."),
             .optional("source", \.source, "Source address of this machine."),
-            .optional("interface", \.interface, "The interface that has this address, as far as is known."),
+            .optional("interface", \.interface, "The interface that has this address, if known."),
         ]
     }
 }

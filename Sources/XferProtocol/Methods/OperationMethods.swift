@@ -12,12 +12,12 @@ public enum OperationGet: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A background operation, which a verb with background began: its progress, or its result. An ended one is "
-        + "kept for seven days, of each user the last 100."
+        "Progress or result of a background operation, which a verb with background started. An ended one is "
+        + "kept for seven days; of each user, only the last 100."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample(
-            "it goes on", params: ["id": 7],
+            "in progress", params: ["id": 7],
             result: [
                 "operation": [
                     "id": 7, "owner": 1000, "verb": "pause", "filter": ["group": "nightly"], "state": "running",
@@ -33,7 +33,7 @@ public enum OperationGet: RPCMethod {
         public init() {}
         public init(id: OperationID) { self.id = id }
 
-        public static let summary = "Which operation."
+        public static let summary = "The operation."
         public static let wireFields: WireFields<Self> = [.required("id", \.id, "The operation.")]
     }
 
@@ -78,10 +78,10 @@ public enum OperationList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The length of a page, and the place to continue."
+        public static let summary = "The length of a page, and the cursor to continue from."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("limit", \.limit, "Most operations in one answer.", .range(1...1000)),
-            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+            .defaulted("limit", \.limit, "Highest number of operations in one answer.", .range(1...1000)),
+            .optional("cursor", \.cursor, "next_cursor of the previous page.", .length(1...1024)),
         ]
     }
 
@@ -110,12 +110,12 @@ public enum OperationCancel: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Stops a background operation after the step that is under way; what it has changed stays changed. One that has "
-        + "ended stays as it is."
+        "Stops a background operation after its present step; tasks that it has changed stay changed. One that has "
+        + "ended is returned unchanged."
     public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
     public static let examples = [
         MethodExample(
-            "it stops", params: ["id": 7],
+            "stop it", params: ["id": 7],
             result: [
                 "operation": [
                     "id": 7, "owner": 1000, "verb": "pause", "filter": ["all": true], "state": "cancelled",

@@ -204,7 +204,7 @@ public enum PolicyTest: RPCMethod {
         public static let summary = "The server, and a task's policy."
         public static let wireFields: WireFields<Self> = [
             .required("url", \.url, "An absolute https URL.", .length(1...TaskLimits.urlLength)),
-            .optional("policy", \.policy, "A policy that has to accept besides the host's."),
+            .optional("policy", \.policy, "A policy that must accept the server in addition to the host's."),
         ]
     }
 }
@@ -217,7 +217,7 @@ public enum PolicyPin: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shows a server's certificates after the ordinary check. A client that pins these certificates trusts the network once."
+        "Returns a server's certificates and the result of the ordinary check. Pinning them trusts the network this once."
     public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(

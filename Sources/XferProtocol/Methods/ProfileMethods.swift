@@ -115,7 +115,7 @@ public enum ProfileSet: RPCMethod {
 
         public static let summary = "The new profile."
         public static let wireFields: WireFields<Self> = [
-            .required("profile", \.profile, "The whole profile: fields left unset have no default here.")
+            .required("profile", \.profile, "The whole profile: fields left unset are removed.")
         ]
     }
 }

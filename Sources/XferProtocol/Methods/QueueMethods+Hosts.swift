@@ -9,7 +9,7 @@ public enum QueueHosts: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "The hosts that are in use, were lately, or have limits of their own: how many transfers each may have at once, "
+        "The hosts that are or were recently in use, or have limits of their own: how many transfers each may have at once, "
         + "and why not more."
     public static let examples = [
         MethodExample(
@@ -65,11 +65,11 @@ public enum QueueSetHost: RPCMethod {
         public static let summary = "A host, and the limits to change."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "host", \.host, "The host's name as URLs have it; with :port where it is not the scheme's.",
+                "host", \.host, "The host's name as in URLs; with :port unless it is the scheme's default.",
                 .length(1...260), .visible),
             .patch(
                 "connections", \.connections,
-                "Highest number of connections to it; null returns to the number that xferd finds.",
+                "Highest number of connections to it; null returns to the number that xferd determines.",
                 .range(1...1000)),
             .patch(
                 "requests_per_minute", \.requestsPerMinute,

@@ -73,10 +73,10 @@ public enum QueuePause: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Pauses the queue until queue.resume, also over restarts; running transfers continue unless running is true."
+        "Pauses the queue until queue.resume, also across restarts; running transfers continue unless running is true."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("with what runs", params: ["running": true], result: ["paused": true])
+        MethodExample("with its running tasks", params: ["running": true], result: ["paused": true])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -116,7 +116,7 @@ public enum QueueResume: RPCMethod {
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("continue", params: [:], result: ["paused": false]),
-        MethodExample("and lift every wait", params: ["now": true], result: ["paused": false]),
+        MethodExample("and end waits", params: ["now": true], result: ["paused": false]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -125,7 +125,7 @@ public enum QueueResume: RPCMethod {
         public init() {}
         public init(now: Bool) { self.now = now }
 
-        public static let summary = "Waits to end besides the pause."
+        public static let summary = "Waits to end in addition to the pause."
         public static let wireFields: WireFields<Self> = [
             .defaulted(
                 "now", \.now,
@@ -141,7 +141,7 @@ public enum QueueSetLimits: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Changes limits for now and over restarts; they beat the configuration until they are set to null."
+        "Changes limits at once and across restarts; they override the configuration until they are set to null."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -169,7 +169,7 @@ public enum QueueSetLimits: RPCMethod {
 
         public init() {}
 
-        public static let summary = "The limits to change; null goes back to the configuration."
+        public static let summary = "The limits to change; null returns to the configuration."
         public static let wireFields: WireFields<Self> = [
             .patch("max_active", \.maxActive, "Highest number of transfers at once.", .range(GroupLimits.activeRange)),
             .patch(
@@ -178,11 +178,11 @@ public enum QueueSetLimits: RPCMethod {
             .patch("order", \.order, "Order of a host's tasks: oldest first (fifo) or newest first (lifo)."),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,
-                "Bytes per second that all transfers may receive together; 0 is unlimited. Beats the timetable, too.",
+                "Bytes per second that all transfers may receive together; 0 is unlimited. Also overrides the timetable.",
                 .range(0...BandwidthLimits.highest)),
             .patch(
                 "max_send_rate", \.maxSendRate,
-                "Bytes per second that all transfers may send together; 0 is unlimited. Beats the timetable, too.",
+                "Bytes per second that all transfers may send together; 0 is unlimited. Also overrides the timetable.",
                 .range(0...BandwidthLimits.highest)),
         ]
 

@@ -34,7 +34,7 @@ extension RPCMethod {
 
 /// The callers who may use a method. The daemon decides by this declaration before it reads the parameters.
 ///
-/// A guest is a user whom `access.users` or `access.groups` admits and who is no operator.
+/// A guest is a user whom `access.users` or `access.groups` admits and who is not an operator.
 public enum MethodAccess: String, Sendable, CaseIterable {
     /// Operators, and guests. The answer is about the service or about the caller itself.
     case users

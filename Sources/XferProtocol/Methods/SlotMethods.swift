@@ -10,16 +10,16 @@ public enum SlotGet: RPCMethod {
     public static let name = "slot.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
-    public static let summary = "The task in a slot of the caller's."
+    public static let summary = "The task in one of the caller's slots."
     public static let examples = [
         MethodExample(
-            "a task is in it", params: ["slot": "avatar"],
+            "an occupied slot", params: ["slot": "avatar"],
             result: [
                 "task": [
                     "id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png", "slot": "avatar",
                 ]
             ]),
-        MethodExample("no task is in it", params: ["slot": "banner"], result: ["task": nil]),
+        MethodExample("an empty slot", params: ["slot": "banner"], result: ["task": nil]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -43,7 +43,7 @@ public enum SlotGet: RPCMethod {
         public init() {}
         public init(task: TaskRecord?) { self.task = task }
 
-        public static let summary = "The task it is about."
+        public static let summary = "The task concerned."
         public static let wireFields: WireFields<Self> = [
             .nullable("task", \.task, "The task; null when the slot was empty.")
         ]
@@ -59,11 +59,11 @@ public enum SlotDetach: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Removes the task from a slot of the caller's; the task continues, and a later task of the slot does not cancel it."
+        "Removes the task from one of the caller's slots; the task continues, and a later task of the slot does not cancel it."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
-            "it continues", params: ["slot": "avatar"],
+            "its task continues", params: ["slot": "avatar"],
             result: ["task": ["id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png"]])
     ]
 }
@@ -76,11 +76,11 @@ public enum SlotCancel: RPCMethod {
     public static let name = "slot.cancel"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
-    public static let summary = "Cancels the task in a slot of the caller's, as task.cancel does."
+    public static let summary = "Cancels the task in one of the caller's slots, as task.cancel does."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
-            "it is cancelled", params: ["slot": "avatar"],
+            "its task is cancelled", params: ["slot": "avatar"],
             result: [
                 "task": [
                     "id": 17, "owner": 1000, "state": "cancelled", "url": "https://example.org/ada.png",

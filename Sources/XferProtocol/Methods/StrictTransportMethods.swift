@@ -14,7 +14,7 @@ public enum StrictTransportList: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested in the clear."
+        "The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested without encryption."
     public static let examples = [
         MethodExample(
             "one host", params: [:],

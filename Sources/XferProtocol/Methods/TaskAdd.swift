@@ -25,7 +25,7 @@ public enum TaskAdd: RPCMethod {
                 ]
             ]),
         MethodExample(
-            "two tasks, the second of which was there already",
+            "two tasks, the second of which existed already",
             params: [
                 "tasks": [
                     ["url": "https://example.org/a", "client_key": "job-a"],
@@ -46,7 +46,7 @@ public enum TaskAdd: RPCMethod {
     }
 
     static let seqSummary =
-        "The events of the added tasks have greater numbers: events.subscribe with this since misses none."
+        "The events of the added tasks have greater numbers: events.subscribe with this as since delivers all of them."
 
     /// The answer for one task.
     public struct One: WireRecord, Hashable {
@@ -61,7 +61,7 @@ public enum TaskAdd: RPCMethod {
             self.existing = existing ? true : nil
         }
 
-        public static let summary = "The task that was added, or was there already."
+        public static let summary = "The new task, or the existing one."
         public static let wireFields: WireFields<Self> = [
             .required("task", \.task, "The task."),
             .optional("existing", \.existing, "True when client_key found a task with the same request."),
@@ -82,7 +82,7 @@ public enum TaskAdd: RPCMethod {
             self.existing = existing
         }
 
-        public static let summary = "The tasks that were added, or were there already."
+        public static let summary = "The new tasks, and the existing ones."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "Their ids, in the order of tasks."),
             .required("existing", \.existing, "Indices of those that a client_key found."),

@@ -8,12 +8,12 @@ public enum TaskCount: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "How many tasks match a filter, by state. They are counted step by step: tasks that change meanwhile count in "
-        + "one of their states."
+        "Number of tasks that match a filter, by state. They are counted in steps: a task that changes meanwhile counts in "
+        + "one of its states."
 
     public static let examples = [
         MethodExample(
-            "of a host", params: ["filter": ["host": "example.org"]],
+            "the tasks of a host", params: ["filter": ["host": "example.org"]],
             result: [
                 "counts": [
                     "queued": 120, "waiting": 2, "running": 6, "paused": 1, "staged": 0, "completed": 871, "failed": 3,
@@ -31,7 +31,7 @@ public enum TaskCount: RPCMethod {
 
         public static let summary = "The tasks."
         public static let wireFields: WireFields<Self> = [
-            .optional("filter", \.filter, "The tasks; default all that the caller may see.")
+            .optional("filter", \.filter, "The tasks to count; default all that the caller may see.")
         ]
     }
 
@@ -48,7 +48,7 @@ public enum TaskCount: RPCMethod {
 
         public static let summary = "The number of tasks."
         public static let wireFields: WireFields<Self> = [
-            .required("counts", \.counts, "Tasks by state."), .required("total", \.total, "All of them."),
+            .required("counts", \.counts, "Tasks by state."), .required("total", \.total, "Number of all these tasks."),
         ]
     }
 }

@@ -8,14 +8,14 @@ public enum TaskRead: RPCMethod {
     public static let scope = MethodScope.read
     public static let summary =
         "A range of a task's bytes: for a download that has not ended, the bytes committed so far; for a staged one, its file; "
-        + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
-        + "of data tasks and uploads the response that is kept, of a running data task what has arrived. "
-        + "Pages with different versions belong to different files: then begin again."
+        + "for a completed one, the published file if it is unchanged (inode, time of birth, size and time); "
+        + "for data tasks and uploads, the stored response; for a running data task, the bytes received so far. "
+        + "If the version differs between two pages, they belong to different files: begin again."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
         MethodExample(
-            "what a running download has", params: ["id": 17, "offset": 0, "length": 4],
+            "the bytes of a running download", params: ["id": 17, "offset": 0, "length": 4],
             result: [
                 "data": "%PDF", "encoding": "utf-8", "offset": 0, "eof": false, "length": 8_388_608, "state": "running",
                 "version": "12.0",
@@ -41,7 +41,7 @@ public enum TaskRead: RPCMethod {
         public static let summary = "The task, and the range of its bytes."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("offset", \.offset, "Offset of the first byte.", .range(0...(1 << 53))),
             .defaulted("length", \.length, "Highest number of bytes.", .range(1...TaskRead.largestPage)),
         ]
     }
@@ -72,18 +72,18 @@ public enum TaskRead: RPCMethod {
         /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { TaskResult.Encoding.decode(data, encoding) }
 
-        public static let summary = "A stretch of a task's bytes."
+        public static let summary = "A part of a task's bytes."
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
                 "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
-            .required("offset", \.offset, "Offset of the first."),
+            .required("offset", \.offset, "Offset of the first byte."),
             .required("eof", \.eof, "True if no bytes follow, now or later."),
             .required("length", \.length, "Bytes that can be read now."),
-            .required("state", \.state, "The state the task is in."),
+            .required("state", \.state, "State of the task."),
             .optional(
                 "version", \.version,
-                "Tells these bytes from those of another version of the source, or of another attempt."),
+                "Identifies the bytes; it differs for another version of the source, or another attempt."),
         ]
     }
 }
@@ -95,7 +95,7 @@ public enum TaskResult: RPCMethod {
     public static let scope = MethodScope.read
     public static let summary =
         "A range of the stored response of a data or upload task, and the parsed object. "
-        + "Kept 7 days, also beside the error of a task that failed for its status, type or content."
+        + "Stored for 7 days, also for a task that failed because of its status, type or content."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
@@ -106,7 +106,7 @@ public enum TaskResult: RPCMethod {
                 "object": ["id": 5],
             ]),
         MethodExample(
-            "the rest of a longer one", params: ["id": 18, "offset": 1_048_576, "length": 1_048_576],
+            "the rest of a long response", params: ["id": 18, "offset": 1_048_576, "length": 1_048_576],
             result: [
                 "data": "/9j/4AAQSkZJRg==", "encoding": "base64", "offset": 1_048_576, "eof": true, "length": 1_048_586,
             ]),
@@ -131,7 +131,7 @@ public enum TaskResult: RPCMethod {
         public static let summary = "The task, and the range of its response."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("offset", \.offset, "Offset of the first byte.", .range(0...(1 << 53))),
             .defaulted("length", \.length, "Highest number of bytes.", .range(1...TaskResult.largestPage)),
         ]
     }
@@ -192,12 +192,12 @@ public enum TaskResult: RPCMethod {
         /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { Encoding.decode(data, encoding) }
 
-        public static let summary = "A stretch of a response."
+        public static let summary = "A part of a response."
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
                 "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
-            .required("offset", \.offset, "Offset of the first."),
+            .required("offset", \.offset, "Offset of the first byte."),
             .required("eof", \.eof, "True if no bytes follow."),
             .required("length", \.length, "Bytes of the whole response."),
             .optional(

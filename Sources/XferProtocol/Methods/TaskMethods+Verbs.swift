@@ -25,7 +25,7 @@ public enum TaskPause: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Pauses tasks; what runs stops at its last committed byte. Pausing a paused task changes nothing."
+        "Pauses tasks; running ones stop at their last committed byte. Pausing a paused task changes nothing."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable]
     public static let examples = MethodExample.selection
 }
@@ -67,8 +67,8 @@ public enum TaskRetry: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues failed tasks again as the same tasks, with the bytes they kept and a new count of attempts; cancelled ones from "
-        + "their first byte, by a filter only if it names their state; suspects, too."
+        "Queues failed tasks again, with their kept bytes and a new count of attempts; cancelled ones start from "
+        + "their first byte, and a filter selects them only if it has their state. Suspects are retried, too."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -82,7 +82,7 @@ public enum TaskRemove: RPCMethod {
     public static let scope = MethodScope.own
     public static let summary =
         "Removes terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
-        + "with their owners' rights; a file that was replaced since is kept and listed. Tasks whose files cannot be "
+        + "with their owners' rights; a file that was replaced since then is kept and listed. Tasks whose files cannot be "
         + "deleted stay."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable]
     public static let examples =
@@ -161,7 +161,7 @@ public enum TaskMove: RPCMethod {
             "to the top", params: ["ids": [17], "to": "top"],
             result: ["changed": [17], "unchanged": [], "missing": []]),
         MethodExample(
-            "behind another", params: ["ids": [17], "to": "after", "target": 12],
+            "after another", params: ["ids": [17], "to": "after", "target": 12],
             result: ["changed": [17], "unchanged": [], "missing": []]),
     ]
 
@@ -183,11 +183,11 @@ public enum TaskMove: RPCMethod {
             self.target = target
         }
 
-        public static let summary = "The tasks, and their new place."
+        public static let summary = "The tasks, and the nodes that may run them from now on."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
             .required("to", \.to, "The new place."),
-            .optional("target", \.target, "The task to stand before or after."),
+            .optional("target", \.target, "The task to move before or after."),
         ]
 
         public func validate() throws(WireError) {

@@ -46,10 +46,10 @@ public enum TaskGet: RPCMethod {
         public static let summary = "The task."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .optional("fields", \.fields, "Fields to give; default all."),
+            .optional("fields", \.fields, "Fields to return; default all."),
             .optional(
                 "secrets", \.secrets,
-                "Give url, urls and headers with their secrets: to the task's owner alone, over the Unix socket. Logins "
+                "True to return url, urls and headers with their secrets: only to the task's owner, over the Unix socket. Logins "
                     + "stay masked."),
         ]
     }
@@ -77,7 +77,7 @@ public enum TaskList: RPCMethod {
 
     public static let examples = [
         MethodExample(
-            "what waits or runs",
+            "waiting and running tasks",
             params: ["filter": ["state": ["waiting", "running"]], "fields": ["state", "wait"], "limit": 2],
             result: [
                 "tasks": [
@@ -90,7 +90,7 @@ public enum TaskList: RPCMethod {
                 "next_cursor": "d:19",
             ]),
         MethodExample(
-            "what starts next", params: ["order": "queue", "fields": ["priority"], "limit": 2],
+            "the next tasks to start", params: ["order": "queue", "fields": ["priority"], "limit": 2],
             result: [
                 "tasks": [["id": 23, "priority": "high"], ["id": 20, "priority": "normal"]], "next_cursor": "q:20",
             ]),
@@ -117,19 +117,19 @@ public enum TaskList: RPCMethod {
 
         public static let summary = "The tasks, and the size of a page."
         public static let wireFields: WireFields<Self> = [
-            .optional("filter", \.filter, "The tasks; default all that the caller may see."),
-            .optional("fields", \.fields, "Fields to give; default all but response_headers."),
+            .optional("filter", \.filter, "The tasks to count; default all that the caller may see."),
+            .optional("fields", \.fields, "Fields to return; default all but response_headers."),
             .defaulted(
                 "order", \.order,
                 "By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by priority, then host by host "
-                    + "(and group and profile) in the order in which these are served next, and for each as they start."
+                    + "(and group and profile) in the order in which the hosts get their turns, and for each host in the order of starting."
             ),
             .defaulted(
                 "limit", \.limit,
-                "Highest number of tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected tasks: it may have fewer, "
-                    + "even none, and a next_cursor.", .range(1...1000)),
+                "Highest number of tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected tasks: it may have fewer tasks, "
+                    + "even none, with a next_cursor.", .range(1...1000)),
             .optional(
-                "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
+                "cursor", \.cursor, "next_cursor of the previous page; filter and order must be the same.",
                 .length(1...1024)),
         ]
 
@@ -139,7 +139,7 @@ public enum TaskList: RPCMethod {
             }
             throw WireError(
                 .conflictingFields, at: "filter.state",
-                expected: "queued alone, or the field left out, beside the order queue")
+                expected: "only queued, or no state, with the order queue")
         }
     }
 
@@ -162,20 +162,20 @@ public enum TaskList: RPCMethod {
             .nextCursor(\.nextCursor),
             .optional(
                 "unreadable", \.unreadable,
-                "Tasks of this page that are left out because their rows are damaged; xferd --recover mends the database."
+                "Tasks of this page that are left out because their rows are damaged; xferd --recover repairs the database."
             ),
         ]
     }
 }
 
-/// `task.wait`: answers when tasks have come to an end.
+/// `task.wait`: answers when tasks have ended.
 public enum TaskWait: RPCMethod {
     public static let name = "task.wait"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
         "Answers when each task (with any: one) is terminal or staged, in a state of until, or gone; or when the timeout has "
-        + "passed. The open calls of a user may name 100,000 tasks together."
+        + "passed. The open calls of a user may wait for 100,000 tasks together."
     public static let errors: [ErrorCode] = [.limitExceeded, .shuttingDown]
 
     public static let examples = [
@@ -186,7 +186,7 @@ public enum TaskWait: RPCMethod {
                 "timed_out": false,
             ]),
         MethodExample(
-            "what is left of a group after a minute, without rows",
+            "the unfinished tasks of a group after a minute, without records",
             params: ["filter": ["group": "isos"], "timeout": 60, "fields": []],
             result: ["tasks": [], "timed_out": true, "open": [19, 23]]),
     ]
@@ -220,13 +220,14 @@ public enum TaskWait: RPCMethod {
                 "filter", \.filter,
                 "The unfinished tasks that match at the call, 100,000 at most; tasks that are added later are not waited for."
             ),
-            .optional("any", \.any, "True: answer when one task has ended; default when all have."),
-            .optional("until", \.until, "States that end the waiting too.", .count(1...8)),
+            .optional("any", \.any, "True to answer when one task has ended; default: when all have."),
+            .optional("until", \.until, "Further states that end the wait.", .count(1...8)),
             .optional(
                 "timeout", \.timeout,
-                "Longest time to wait, in seconds; default without end.", .number(0...31_536_000)),
+                "Longest time to wait, in seconds; default unlimited.", .number(0...31_536_000)),
             .optional(
-                "fields", \.fields, "Fields to give; default all but response_headers. None ([]) gives no tasks at all."
+                "fields", \.fields,
+                "Fields to return; default all but response_headers. An empty list ([]) returns no tasks."
             ),
         ]
 
@@ -256,15 +257,16 @@ public enum TaskWait: RPCMethod {
 
         public static let summary = "The tasks as they are now."
         public static let wireFields: WireFields<Self> = [
-            .required("tasks", \.tasks, "The tasks, in the order of ids; as many as 1 MiB takes."),
-            .required("timed_out", \.timedOut, "True if the timeout ended the waiting."),
+            .required("tasks", \.tasks, "The tasks, in the order of ids; as many as fit in 1 MiB."),
+            .required("timed_out", \.timedOut, "True if the timeout ended the wait."),
             .optional("open", \.open, "Tasks that have not ended, after a timeout or with any; 10,000 at most."),
             .optional(
-                "open_count", \.openCount, "The number of tasks that have not ended, if open has not all of them."),
+                "open_count", \.openCount, "The number of tasks that have not ended, if open does not list all of them."
+            ),
             .optional("missing", \.missing, "Ids that do not exist or belong to others."),
             .optional(
                 "omitted", \.omitted,
-                "Tasks that the answer has no room for, 10,000 at most: task.list with filter.ids gives them."),
+                "Tasks for which the answer has no room, 10,000 at most: task.list with filter.ids returns them."),
         ]
     }
 }
@@ -285,7 +287,8 @@ public enum TaskUpdate: RPCMethod {
 
     public static let examples = [
         MethodExample(
-            "sooner, and slower", params: ["id": 17, "changes": ["priority": "high", "max_recv_rate": 65_536]],
+            "higher priority, lower rate",
+            params: ["id": 17, "changes": ["priority": "high", "max_recv_rate": 65_536]],
             result: ["task": ["id": 17, "state": "queued", "priority": "high", "max_recv_rate": 65_536]])
     ]
 
@@ -314,14 +317,14 @@ public enum TaskSetSource: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. What is "
-        + "kept is continued only if the server shows that it is the same version. A task that waits because of its "
-        + "former URL, or has failed, continues at once."
+        "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. Kept "
+        + "bytes are continued only if the server shows that they are of the same version. A task that waits because of its "
+        + "previous URL, or has failed, continues at once."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .rejectedByPolicy, .storageUnavailable]
 
     public static let examples = [
         MethodExample(
-            "signed anew", params: ["id": 17, "url": "https://files.example.org/big.iso?signature=Zm9v"],
+            "a newly signed URL", params: ["id": 17, "url": "https://files.example.org/big.iso?signature=Zm9v"],
             result: [
                 "task": [
                     "id": 17, "state": "queued", "url": "https://files.example.org/big.iso?signature=***",

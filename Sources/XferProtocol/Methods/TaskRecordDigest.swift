@@ -1,15 +1,15 @@
 import StrictJSON
 public import XferModel
 
-/// `task.record_digest`: keeps the digest of a published file.
+/// `task.record_digest`: stores the digest of a published file.
 public enum TaskRecordDigest: RPCMethod {
     public static let name = "task.record_digest"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
         "Records a digest that the client has computed of a completed download's file, for later verifications. It is "
-        + "accepted only while the file is the published one, unchanged, and changes no digest that is known. The "
-        + "answer has the digest that is known then."
+        + "accepted only while the published file is unchanged, and never replaces a known digest. The "
+        + "answer has the digest that is then known."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
 
     public static let examples = [
@@ -54,7 +54,7 @@ public enum TaskRecordDigest: RPCMethod {
         public init() {}
         public init(digest: Checksum) { self.digest = digest.description }
 
-        public static let summary = "The digest that is known of the file."
+        public static let summary = "The known digest of the file."
         public static let wireFields: WireFields<Self> = [.required("digest", \.digest, "The digest.")]
     }
 }

@@ -25,7 +25,7 @@ public enum TokenAdd: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Makes a token for clients on the network. It is answered once and not kept. Only over the Unix socket."
+        "Creates a token for clients on the network. It is returned once; xferd stores only its hash. Only over the Unix socket."
     public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -58,13 +58,13 @@ public enum TokenAdd: RPCMethod {
         public static let summary = "The new token."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "name", \.name, "By which it is listed and revoked, unique.", .length(1...64), .visible,
+                "name", \.name, "Unique name by which it is listed and revoked.", .length(1...64), .visible,
                 example: "phone"),
             .optional(
                 "user", \.user, "User the token acts for: a name or a decimal uid; default is the caller.",
                 .length(1...256), .visible, example: "ada"),
             .required("scope", \.scope, "Rights of the token, within the rights of its user."),
-            .optional("expires_at", \.expiresAt, "It is refused from then on; default is never."),
+            .optional("expires_at", \.expiresAt, "Expiry; default is never."),
             .optional(
                 "dir", \.directory,
                 "With the scope add or own: the directory beneath which its tasks write; default is download.dir.",
@@ -176,10 +176,10 @@ public struct TokenRecord: WireRecord, Hashable {
     public static let summary = "A token of clients on the network, without the token itself."
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
-        .required("user", \.user, "The uid of the user it calls for."),
+        .required("user", \.user, "Uid of the user for whom it acts."),
         .required("scope", \.scope, "Rights of the token, within the rights of its user."),
         .required("created_at", \.createdAt, "Time of the add."),
-        .optional("expires_at", \.expiresAt, "It is refused from then on; absent is never."),
+        .optional("expires_at", \.expiresAt, "Expiry; absent is never."),
         .optional("dir", \.directory, "The directory beneath which its tasks write; absent is download.dir."),
     ]
 }

@@ -14,10 +14,10 @@ public enum WebhookList: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "The receivers of events, by name, and how their deliveries stand. They are written in the configuration file."
+        "The receivers of events, by name, with the state of their deliveries. They are defined in the configuration file."
     public static let examples = [
         MethodExample(
-            "a receiver that is away", params: [:],
+            "a receiver that does not answer", params: [:],
             result: [
                 "webhooks": [
                     [
@@ -82,13 +82,13 @@ public struct WebhookRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required("url", \.url, "URL to which events are sent; secrets in it are ***."),
-        .required("events", \.events, "The types that are sent; none: only the ends of tasks that refer to it."),
+        .required("events", \.events, "The types that are sent; if empty, only the ends of tasks that refer to it."),
         .optional("filter", \.filter, "Conditions for events of these types; owners are uids."),
         .required("signed", \.signed, "True if deliveries are signed."),
-        .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
+        .required("guests", \.guests, "True if tasks of users who are not operators may refer to it."),
         .optional("batch", \.batch, "Highest number of events in a request; absent is one, without an array."),
-        .required("pending", \.pending, "Deliveries that are still to be accepted."),
-        .required("failed", \.failed, "Deliveries that failed finally in the last 7 days."),
+        .required("pending", \.pending, "Deliveries that the receiver has not accepted yet."),
+        .required("failed", \.failed, "Deliveries that failed permanently in the last 7 days."),
         .optional("last_delivered_at", \.lastDeliveredAt, "Time at which the receiver last accepted a delivery."),
         .optional("last_failed_at", \.lastFailedAt, "Time of the last failed attempt."),
         .optional("last_failure", \.lastFailure, "Reason of the failure, without secrets."),
@@ -103,8 +103,8 @@ public enum WebhookTest: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers what became "
-        + "of it. It is sent once, and nothing of it is stored."
+        "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers with "
+        + "the result. It is sent once, and nothing of it is stored."
     public static let examples = [
         MethodExample(
             "accepted", params: ["name": "deploy"], result: ["accepted": true, "status": 204, "duration": 0.12]),
@@ -146,7 +146,7 @@ public enum WebhookTest: RPCMethod {
         public static let summary = "Result of the test."
         public static let wireFields: WireFields<Self> = [
             .required("accepted", \.accepted, "True if the receiver accepted it: a status from 200 to 299."),
-            .optional("status", \.status, "The status that was answered."),
+            .optional("status", \.status, "Status of the receiver's answer."),
             .required("duration", \.duration, "Seconds it took."),
             .optional("failure", \.failure, "Reason why it was not accepted, without secrets."),
         ]

@@ -59,17 +59,18 @@ public struct OperationRecord: WireRecord, Hashable {
         .required("filter", \.filter, "The filter of the call."),
         .required(
             "state", \.state,
-            "running: it goes on, or waits for an earlier operation of its owner; completed; failed; cancelled."),
+            "running: in progress, or waiting for an earlier operation of its owner; completed; failed; cancelled."),
         .required("changed_count", \.changedCount, "Tasks that changed so far."),
-        .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+        .required("unchanged_count", \.unchangedCount, "Tasks that did not change."),
         .optional("refused_count", \.refusedCount, "Tasks for which the verb failed."),
         .optional("refused", \.refused, "The first 100 of them, with the reasons."),
-        .optional("files", \.files, "Of a removal with files: what became of them, with at most 100 that were kept."),
-        .optional("reached", \.reached, "Tasks with ids up to this one are done; absent before the first step."),
+        .optional(
+            "files", \.files, "For a removal with files: the results for the files, with at most 100 that were kept."),
+        .optional("reached", \.reached, "Tasks with ids up to this one are processed; absent before the first step."),
         .optional("last", \.last, "The newest task at the call. Later ones are not changed."),
         .optional("error", \.error, "Reason why it failed, in English."),
-        .required("created_at", \.createdAt, "When it was called."),
-        .optional("ended_at", \.endedAt, "When it ended; absent while it goes on."),
+        .required("created_at", \.createdAt, "Time of the call."),
+        .optional("ended_at", \.endedAt, "Time of the end; absent while it is running."),
     ]
 }
 
@@ -91,7 +92,7 @@ extension OperationID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "OperationID") { _ in
             [
-                "description": "Names a background operation; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a background operation; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

@@ -20,7 +20,8 @@ public struct PolicyInput: WireInput, Hashable {
     public static let summary = "Rule for judging the certificates of some hosts' servers."
     public static let wireFields: WireFields<Self> = [
         .required(
-            "name", \.name, "Lower-case letters, digits, -, _ and .; default is the one for hosts without another.",
+            "name", \.name,
+            "Lower-case letters, digits, -, _ and .; the policy \"default\" is for hosts that no pattern matches.",
             .length(1...64), example: "mirror"),
         .defaulted(
             "mode", \.mode, "Requirement for a server: none (the ordinary check), public_key or certificate."),
@@ -35,7 +36,8 @@ public struct PolicyInput: WireInput, Hashable {
         .defaulted(
             "allow_invalid_certificates", \.allowInvalidCertificates,
             "Accept chains that do not lead to an authority of the system."),
-        .defaulted("validates_domain_name", \.validatesDomainName, "The leaf has to be valid for the host."),
+        .defaulted(
+            "validates_domain_name", \.validatesDomainName, "True if the leaf certificate must be valid for the host."),
         .defaulted(
             "report_only", \.reportOnly,
             "Report with policy.violation what would be refused; decide as if this policy did not exist."),
@@ -46,7 +48,7 @@ public struct PolicyInput: WireInput, Hashable {
         .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .defaulted(
             "require_stapled_ocsp", \.requireStapledOCSP,
-            "Refuse a server that does not staple an OCSP response by which its certificate is not revoked."),
+            "Refuse a server that does not staple an OCSP response that shows that its certificate is not revoked."),
     ]
 }
 
@@ -64,7 +66,7 @@ public struct ClientCertificateRecord: WireInput, Hashable {
 
     public var files: ClientCertificateFiles { ClientCertificateFiles(certificate: certificate, key: key) }
 
-    public static let summary = "Files the service reads a client certificate from."
+    public static let summary = "Files from which the service reads a client certificate."
     public static let wireFields: WireFields<Self> = [
         .required(
             "certificate", \.certificate, "Absolute path of the PEM file with the leaf and its intermediates.",

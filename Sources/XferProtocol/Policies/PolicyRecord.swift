@@ -40,8 +40,8 @@ public struct PolicyRecord: WireRecord, Hashable {
         .required("name", \.name, "The policy's name."),
         .required(
             "version", \.version,
-            "Number of this version; every change gives a new one. 0 for the built-in default."),
-        .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
+            "Number of this version; every change increases it. 0 is the built-in default."),
+        .required("origin", \.origin, "Origin of the definition. A policy from the configuration is changed there."),
         .required("mode", \.mode, "Requirement for a server."),
         .required("pins", \.pins, "Pinned keys or certificates; one that matches suffices."),
         .required("hosts", \.hosts, "Host patterns; none for the default policy."),

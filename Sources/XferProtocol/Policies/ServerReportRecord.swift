@@ -19,7 +19,7 @@ public struct ServerReportRecord: WireRecord, Hashable {
         .required("host", \.host, "Host of the server."),
         .required("port", \.port, "Port of the server."),
         .required("verdict", \.verdict, "Result for a task."),
-        .optional("error", \.error, "Why the server could not be judged."),
+        .optional("error", \.error, "Reason why the server could not be judged."),
         .optional("tls_version", \.tlsVersion, "The protocol of a successful handshake.", example: "TLSv1.3"),
         .required("chain", \.chain, "The certificates, leaf first, as the server sent them."),
         .required("stages", \.stages, "Result of each check by itself."),
@@ -84,7 +84,7 @@ public struct StageRecord: WireRecord, Hashable {
 
 extension TrustStage: WireEnum {}
 
-/// The judgement of one policy by itself.
+/// The judgement of one policy, independent of the others.
 public struct PolicyVerdictRecord: WireRecord, Hashable {
     public var name = ""
     public var version: Int64 = 0
@@ -117,7 +117,7 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         .optional(
             "reason", \.reason, "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."),
         .optional("problem", \.problem, "Description of the failure."),
-        .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
+        .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, if a chain is at fault."),
         .required("report_only", \.reportOnly, "True if it found a failure that it only reports."),
         .required("expired", \.expired, "True if the policy has expired, so that only the ordinary check applies."),
     ]
@@ -135,7 +135,7 @@ public struct ShownCertificateRecord: WireRecord, Hashable {
         pin = shown.key.description
     }
 
-    public static let summary = "A certificate that a server showed."
+    public static let summary = "A certificate that a server sent."
     public static let wireFields: WireFields<Self> = [
         .required("subject", \.subject, "Names in the certificate."),
         .required("pin", \.pin, "The pin of its key: sha256/BASE64."),

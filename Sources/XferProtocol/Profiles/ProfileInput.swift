@@ -27,7 +27,7 @@ public struct ProfileInput: WireInput, Hashable {
             .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),
             .optional(
                 "base_url", \.baseURL,
-                "Relative URLs of tasks are resolved against it; a slash is added to its path where none is at the end.",
+                "Relative URLs of tasks are resolved against it; a slash is added to its path if it does not end in one.",
                 .length(1...TaskLimits.urlLength), example: "https://api.example.org/v1/"),
             .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
             .optional(
@@ -36,7 +36,7 @@ public struct ProfileInput: WireInput, Hashable {
             .optional(
                 "languages", \.languages, "Language tags in order of preference, for Accept-Language.", .count(0...32),
                 example: ["de", "en"]),
-            .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
+            .optional("cookies", \.cookies, "jar: cookies are stored, also across restarts, and sent; default none."),
         ], TaskFields.access.fields(ofProfile: \.access),
         [
             .optional(
@@ -111,7 +111,7 @@ public struct HeaderRuleInput: WireInput, Hashable {
             "hosts", \.hosts,
             "example.org, *.example.org or .example.org, each with an optional :port; none is every host.",
             .count(0...64), example: [".example.org"]),
-        .optional("set", \.set, "Fields that replace those of their names."),
+        .optional("set", \.set, "Fields that replace those of the same names."),
         .optional("remove", \.remove, "Names of fields that are not sent.", .count(0...100)),
     ]
 }

@@ -42,12 +42,13 @@ public struct ProfileRecord: WireRecord, Hashable {
     public static let wireFields = WireFields<Self>(
         sections: [
             .required("name", \.name, "The profile's name."),
-            .required("origin", \.origin, "Origin of the definition. One from the configuration is changed there."),
+            .required(
+                "origin", \.origin, "Origin of the definition. A policy from the configuration is changed there."),
             .optional("base_url", \.baseURL, "Relative URLs of tasks are resolved against it."),
             .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
             .optional("header_rules", \.headerRules, "Changes to the header fields by host."),
             .optional("languages", \.languages, "Language tags, for Accept-Language."),
-            .optional("cookies", \.cookies, "jar where cookies are kept."),
+            .optional("cookies", \.cookies, "jar if cookies are stored and sent."),
         ], TaskFields.access.fields(ofProfileRecord: \.access),
         [
             .optional(

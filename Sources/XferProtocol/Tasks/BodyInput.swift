@@ -25,7 +25,7 @@ public struct BodyInput: WireInput, Hashable {
         .optional("raw", \.raw, "Text, sent as UTF-8; its type is set in headers."),
         .optional("base64", \.base64, "Bytes; their type is set in headers."),
         .optional(
-            "file", \.file, "Absolute path of a file that is streamed; it must not change before it was sent.",
+            "file", \.file, "Absolute path of a file that is streamed; it must not change until it is sent.",
             .length(1...TaskLimits.pathLength), .absolutePath
         )
         .restricted(to: .ownFiles),
@@ -37,7 +37,7 @@ public struct BodyInput: WireInput, Hashable {
             throw WireError(.conflictingFields, expected: "exactly one of form, json, raw, base64, file")
         }
         if charset != nil, form == nil {
-            throw WireError(.conflictingFields, at: "charset", expected: "form beside it")
+            throw WireError(.conflictingFields, at: "charset", expected: "form together with charset")
         }
     }
 
@@ -96,7 +96,7 @@ public struct PartInput: WireInput, Hashable {
         )
         .restricted(to: .ownFiles),
         .optional(
-            "filename", \.filename, "File name sent to the server; default is a file's own, and none for data.",
+            "filename", \.filename, "File name sent to the server; default is the file's own name; none for data.",
             .length(1...1024), .printable),
         .optional(
             "content_type", \.contentType, "The part's media type.", .length(1...256), .printable,
@@ -111,7 +111,7 @@ public struct PartInput: WireInput, Hashable {
         let owned = ["Content-Disposition", "Content-Type", "Content-Transfer-Encoding"]
         for field in headers?.fields ?? [] where owned.contains(where: field.name.equalsIgnoringASCIICase) {
             throw WireError(
-                .invalidValue, at: "headers.\(field.name)", expected: "no field that the part's other fields make")
+                .invalidValue, at: "headers.\(field.name)", expected: "no field that the part's other fields set")
         }
     }
 

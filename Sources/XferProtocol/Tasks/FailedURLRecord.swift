@@ -37,7 +37,7 @@ public struct FailedURLRecord: WireRecord, Hashable {
         .required("failed_at", \.failedAt, "Time of the failure."),
         .required(
             "expires_at", \.expiresAt,
-            "Time from which it may be requested again, unless it is removed or succeeds before."),
+            "Time from which it may be requested again, unless the entry is removed or the URL succeeds earlier."),
     ]
 }
 

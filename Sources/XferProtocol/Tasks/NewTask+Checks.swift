@@ -14,11 +14,11 @@ extension NewTask {
             try checkUpload()
         }
         if stripNulls == true, parse?.isEmpty != false {
-            throw WireError(.conflictingFields, at: "strip_nulls", expected: "parse beside it")
+            throw WireError(.conflictingFields, at: "strip_nulls", expected: "parse together with strip_nulls")
         }
     }
 
-    /// Checks that there is one URL, or several of which only a GET can make use.
+    /// Checks that there is one URL, or several, which only a GET may have.
     private func checkURLs() throws(WireError) {
         guard let urls else {
             guard url != nil else { throw WireError(.missing, at: "url", expected: "url, or urls with mirrors") }
@@ -27,7 +27,7 @@ extension NewTask {
         if url != nil { throw Self.conflict("urls", "either url or urls") }
         if kind == .upload { throw Self.conflict("urls", "url with kind upload") }
         if method ?? .get != .get { throw Self.conflict("urls", "url with a method other than GET") }
-        if body != nil || parts != nil { throw Self.conflict("urls", "url with a request that sends something") }
+        if body != nil || parts != nil { throw Self.conflict("urls", "url with a request that sends content") }
         for (index, text) in urls.enumerated() {
             do throws(WireError) {
                 try WireLimit.length(1...TaskLimits.urlLength).check(.string(text))
@@ -39,17 +39,17 @@ extension NewTask {
 
     /// Checks that there is at most one content, and a method that sends it.
     private func checkContent() throws(WireError) {
-        if body != nil, parts != nil { throw Self.conflict("parts", "no body beside parts") }
+        if body != nil, parts != nil { throw Self.conflict("parts", "no body with parts") }
         if source != nil, body != nil || parts != nil {
-            throw Self.conflict("source", "no body or parts beside source")
+            throw Self.conflict("source", "no body or parts with source")
         }
-        if source != nil, kind != .upload { throw Self.conflict("source", "kind upload beside source") }
-        if upload != nil, kind != .upload { throw Self.conflict("upload", "kind upload beside upload") }
-        if chunkSize != nil, upload != .tus { throw Self.conflict("chunk_size", "upload tus beside chunk_size") }
+        if source != nil, kind != .upload { throw Self.conflict("source", "kind upload with source") }
+        if upload != nil, kind != .upload { throw Self.conflict("upload", "kind upload with upload") }
+        if chunkSize != nil, upload != .tus { throw Self.conflict("chunk_size", "upload tus with chunk_size") }
         if creationWithUpload == true, upload != .tus {
-            throw Self.conflict("creation_with_upload", "upload tus beside creation_with_upload")
+            throw Self.conflict("creation_with_upload", "upload tus with creation_with_upload")
         }
-        if uploadParts != nil, upload != .tus { throw Self.conflict("upload_parts", "upload tus beside upload_parts") }
+        if uploadParts != nil, upload != .tus { throw Self.conflict("upload_parts", "upload tus with upload_parts") }
         let hasFile = source != nil || body?.file != nil || parts?.contains { $0.file != nil } == true
         if spool == true, !hasFile { throw Self.conflict("spool", "a file that is sent") }
         if let method, !method.allowsContent, body != nil || parts != nil {
@@ -58,20 +58,20 @@ extension NewTask {
     }
 
     private func checkDownload() throws(WireError) {
-        if parse != nil { throw Self.conflict("parse", "kind data or upload beside parse") }
-        if stripNulls != nil { throw Self.conflict("strip_nulls", "kind data or upload beside strip_nulls") }
+        if parse != nil { throw Self.conflict("parse", "kind data or upload with parse") }
+        if stripNulls != nil { throw Self.conflict("strip_nulls", "kind data or upload with strip_nulls") }
         if let method, !HTTPMethod.common.contains(method) {
             throw Self.conflict("method", "kind data or upload with \(method.rawValue)")
         }
         if method == .head { throw Self.conflict("method", "a method whose response has content, or kind data") }
         guard case .set = limits.range else { return }
-        if let method, method != .get { throw Self.conflict("range", "method GET beside range") }
-        if body != nil || parts != nil { throw Self.conflict("range", "no body or parts beside range") }
+        if let method, method != .get { throw Self.conflict("range", "method GET with range") }
+        if body != nil || parts != nil { throw Self.conflict("range", "no body or parts with range") }
         if case .set(let policy) = choices.cachePolicy, policy != .reload {
-            throw Self.conflict("range", "cache_policy reload beside range: parts are not kept")
+            throw Self.conflict("range", "cache_policy reload with range: parts are not cached")
         }
         if case .set(true) = choices.storesResponses {
-            throw Self.conflict("range", "no store beside range: parts are not kept")
+            throw Self.conflict("range", "no store with range: parts are not cached")
         }
     }
 

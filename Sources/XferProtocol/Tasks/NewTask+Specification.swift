@@ -13,7 +13,7 @@ public struct TaskDefaults: Hashable, Sendable {
     }
 }
 
-/// From the wire to the model. No I/O: URLs and paths are still text.
+/// Converts the task from the wire to the model, without I/O: URLs and paths are still text.
 extension NewTask {
     /// The whole specification around the request that was made of `requestFields`.
     public func specification(

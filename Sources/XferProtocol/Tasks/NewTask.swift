@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// A task's fields in a call of `task.add`. Everything but `url`, or `urls` in its place, may be left out.
+/// A task's fields in a call of `task.add`. All fields except `url`, or `urls` instead, are optional.
 public struct NewTask: WireInput, Hashable {
     public var url: String?
     public var urls: [String]?
@@ -68,8 +68,8 @@ public struct NewTask: WireInput, Hashable {
                     + "are sent. Default download."),
             .optional(
                 "method", \.method,
-                "Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE. Default GET; POST "
-                    + "if there is a content, PUT for a plain upload of a file."),
+                "Any method except CONNECT and TRACE; for downloads, one of GET, POST, PUT, PATCH and DELETE. Default GET; POST "
+                    + "if there is content, PUT for a plain upload of a file."),
             .optional(
                 "headers", \.headers,
                 "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
@@ -116,7 +116,7 @@ public struct NewTask: WireInput, Hashable {
             )
             .restricted(to: .ownFiles),
             .optional(
-                "dir", \.dir, "Absolute path of the directory to put the file in; default is the daemon's.",
+                "dir", \.dir, "Absolute path of the file's directory; default is the daemon's.",
                 .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"
             )
             .restricted(to: .ownFiles),
@@ -166,7 +166,7 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "retry_failed", \.retryFailed,
-                "True to try it although its URL failed permanently a while ago; else it fails at once with blocked_url. "
+                "True to make the request although its URL is on the failed-URL list; else it fails at once with blocked_url. "
                     + "Default false.")
         ], (TaskFields.rates + TaskFields.extent).fields(ofTask: \.limits),
         [
@@ -195,10 +195,10 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "policy", \.policy,
-                "A trust policy that must accept every matching server, besides the host's own; it has to match the URL's host.",
+                "A trust policy that must accept every matching server in addition to the host's own; it must match the URL's host.",
                 .length(1...64)),
             .optional(
-                "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
+                "meta", \.meta, "Any JSON of the client's own, returned unchanged.",
                 .encodedSize(TaskLimits.metaSize), example: ["job": 17]),
         ])
 }

@@ -32,7 +32,9 @@ public struct TaskChanges: WireInput, Hashable {
         sections: [
             .optional("priority", \.priority, "Strict order of starting.")
                 .restricted(to: .grantedPriority),
-            .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .visible),
+            .patch(
+                "group", \.group, "A name by which tasks can be selected.", .length(1...TaskLimits.nameLength), .visible
+            ),
             .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .visible),
             .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
         ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
@@ -60,7 +62,8 @@ public struct TaskChanges: WireInput, Hashable {
         (TaskFields.request + TaskFields.caching + TaskFields.connections).fields(ofChanges: \.choices),
         [
             .patch(
-                "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
+                "policy", \.policy,
+                "A trust policy in addition to the host's own; null is none; only while not running.",
                 .length(1...64)),
             .patch(
                 "after", \.after, "Tasks that have to complete before it starts; null is none; only while not running.",
@@ -73,7 +76,7 @@ public struct TaskChanges: WireInput, Hashable {
         }
     }
 
-    /// The first named field that a running task refuses, nil when there is none.
+    /// The name of the first field that a running task refuses, nil when there is none.
     public var fieldRefusedWhileRunning: String? {
         let names =
             ["dir", "output", "checksum", "headers", "policy", "after"]
@@ -91,7 +94,7 @@ public struct TaskChanges: WireInput, Hashable {
         if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
     }
 
-    /// The first field here that only downloads have; nil if there is none.
+    /// The first of these fields that only downloads have; nil if there is none.
     public var fieldOfDownloads: String? {
         Self.wireFields.first(in: self) { NewTask.fieldsOfDownloads.contains($0) }?.name
     }

@@ -25,7 +25,7 @@ public struct TaskColumns: WireValue, Hashable {
         self.positions = positions
     }
 
-    /// Every field there is.
+    /// All fields.
     public static let all = TaskColumns(excluding: [])
 
     /// True if this field of a task is among them.
@@ -39,9 +39,9 @@ public struct TaskColumns: WireValue, Hashable {
         positions = kept.reduce(into: FieldSet()) { $0.insert($1.offset) }
     }
 
-    /// The fields of listings: all but those that `task.get` alone returns by default: the response's header fields,
-    /// the segments, the transfer, the staged file, the latest discard, the file system, the published file's digest and the
-    /// last attempt.
+    /// The fields of listings: all except those that only `task.get` returns by default: the response's header fields,
+    /// the segments, the transfer, the staged file, the latest discard, the file system, the published file's digest
+    /// and the last attempt.
     public static let listing = TaskColumns(
         excluding: [
             "response_headers", "ranges", "transfer", "staged_file", "discarded", "file_system", "digest",
@@ -54,7 +54,7 @@ public struct TaskColumns: WireValue, Hashable {
         let names = TaskRecord.wireFields.map { JSONValue.string($0.name) }
         return schemas.reference(to: "TaskColumns") { _ in
             [
-                "description": "Names of a task's fields; id is always given.", "type": "array",
+                "description": "Names of a task's fields; id is always returned.", "type": "array",
                 "items": ["type": "string", "enum": .array(names)],
             ]
         }

@@ -31,7 +31,7 @@ public struct TaskFilter: WireInput, Hashable {
     }
 
     public static let summary =
-        "Filter for tasks: fields are ANDed, the values of one field ORed; {\"all\": true} is all."
+        "Filter for tasks: all fields must match, each by one of its values; {\"all\": true} selects all tasks."
 
     public static let wireFields: WireFields<Self> = [
         .optional("state", \.state, "States.", .count(1...1000)),
@@ -42,12 +42,13 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
             .restricted(to: .ownUID),
-        .optional("host", \.host, "Hosts of the URLs; with :port where it is not the scheme's.", .count(1...1000)),
+        .optional("host", \.host, "Hosts of the URLs; with :port unless it is the scheme's default.", .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
         .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
         .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),
         .optional(
-            "url_prefix", \.urlPrefix, "The beginning of their URLs without a query, whose secrets cannot be searched.",
+            "url_prefix", \.urlPrefix,
+            "Beginning of their URLs, without the query, which may contain secrets and cannot be searched.",
             .length(1...2048),
             .form("^[^?#]*$", expected: "a text without ? and #") { !$0.contains { "?#".contains($0) } }),
         .optional("created_from", \.createdFrom, "Added at this time or later."),
@@ -71,8 +72,8 @@ public struct TaskFilter: WireInput, Hashable {
     public func validate() throws(WireError) {
         switch (all, hasCondition) {
         case (true?, false), (nil, true): return
-        case (true?, true): throw WireError(.conflictingFields, at: "all", expected: "no other field beside all")
-        case (false?, _): throw WireError(.invalidValue, at: "all", expected: "true, or the field left out")
+        case (true?, true): throw WireError(.conflictingFields, at: "all", expected: "no other field with all")
+        case (false?, _): throw WireError(.invalidValue, at: "all", expected: "true, or no field all")
         case (nil, false):
             throw WireError(.missing, expected: "a condition, or {\"all\": true} for every task")
         }

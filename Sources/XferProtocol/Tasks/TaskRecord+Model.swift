@@ -35,7 +35,7 @@ extension TaskRecord {
         warning = task.warning
     }
 
-    /// Gives the URLs and header fields that the record has with their secrets.
+    /// Replaces the record's URLs and header fields by those with their secrets.
     public mutating func reveal(_ specification: TaskSpecification) {
         if url != nil { url = specification.request.url.string }
         if urls != nil { urls = specification.sources.map(\.string) }

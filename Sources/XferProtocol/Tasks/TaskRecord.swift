@@ -90,7 +90,7 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("progress", \.progress, "Progress of the task."),
             .optional(
                 "resumable", \.resumable,
-                "True if the received bytes can be continued after an interruption, as far as is known."),
+                "True if the received bytes can be continued after an interruption, as far as xferd knows."),
             .optional(
                 "transfer", \.transfer,
                 "The transfer that fetches its bytes, once it has started; tasks with the same transfer share a request. task.get returns it, listings only if it is in fields."
@@ -136,7 +136,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "upload_parts", \.uploadParts,
                 "Number of parts of an upload that are sent at the same time; absent is one."),
             .optional("output", \.output, "The requested name of the file."),
-            .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
+            .optional("dir", \.dir, "Absolute path of the file's directory."),
         ], TaskFields.destination.fields(ofRecord: \.destination),
         [
             .optional("checksum", \.checksum, "The digest that the bytes must have."),
@@ -148,7 +148,7 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("slot", \.slot, "The slot to which it was added; it occupies the slot until it ends."),
         ], TaskFields.completion.fields(ofRecord: \.completion),
         [
-            .optional("coalesce", \.coalesce, "False when it shares its request with no other task."),
+            .optional("coalesce", \.coalesce, "False if it does not share its request with other tasks."),
             .optional("after", \.after, "Tasks that have to complete before it starts."),
         ], TaskFields.schedule.fields(ofRecord: \.schedule),
         (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
@@ -165,7 +165,7 @@ public struct TaskRecord: WireRecord, Hashable {
         ], (TaskFields.conditions + TaskFields.connections).fields(ofRecord: \.choices),
         TaskFields.progress.fields(ofRecord: \.limits),
         [
-            .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
+            .optional("policy", \.policy, "A trust policy that must accept the server in addition to the host's own."),
             .optional("meta", \.meta, "The client's own JSON."),
             .optional("final_url", \.finalURL, "URL from which the bytes came after redirects; secrets in it are ***."),
             .optional("final_path", \.finalPath, "Absolute path of the published file."),
@@ -180,17 +180,18 @@ public struct TaskRecord: WireRecord, Hashable {
                 "Address, protocol and times of its last attempt. task.get returns it, listings only if it is in fields."
             ),
             .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
-            .optional("skipped", \.skipped, "True when on_conflict skip, or verify, found the name taken."),
-            .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
+            .optional("skipped", \.skipped, "True if the name was taken and on_conflict is skip or verify."),
+            .optional("not_modified", \.notModified, "True if on_conflict is update and the file was current."),
             .optional(
                 "warning", \.warning,
-                "Warning about a completed download, in English: the file is a web page, but its name is not a page's."),
+                "Warning about a completed download, in English: the file is a web page, but its name does not suggest one."
+            ),
             .optional("created_at", \.createdAt, "Time of the add."),
             .optional("started_at", \.startedAt, "Start of its first attempt."),
             .optional("finished_at", \.finishedAt, "End of its last run."),
             .optional(
                 "abridged", \.isAbridged,
-                "True in a list if the task is longer than 3 MiB: only short fields are given; task.get with fields gives others."
+                "True in a list if the task is longer than 3 MiB: only short fields are returned; task.get with fields returns others."
             ),
         ])
 }
@@ -218,7 +219,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
         checksum = ready.digest?.description
     }
 
-    public static let summary = "The whole, verified file of a staged task."
+    public static let summary = "The complete, verified file of a staged task."
     public static let wireFields: WireFields<Self> = [
         .required("path", \.path, "Present absolute path of the file."),
         .required("name", \.name, "The name it gets, unless on_conflict chooses another one."),
@@ -251,7 +252,7 @@ public struct DiscardRecord: WireRecord, Hashable {
 
     public static let summary = "Time and reason of discarding received bytes of a download."
     public static let wireFields: WireFields<Self> = [
-        .required("at", \.at, "Time of discarding."),
+        .required("at", \.at, "Time of the discarding."),
         .required("bytes", \.bytes, "Number of discarded bytes."),
         .required("reason", \.reason, "Reason why they could not be used."),
     ]
@@ -314,7 +315,7 @@ public struct WaitRecord: WireRecord, Hashable {
         + "running task: the database cannot be written."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "Reason of the wait."),
-        .optional("until", \.until, "Time at which it continues by itself, if that is known."),
+        .optional("until", \.until, "Time at which it continues automatically, if known."),
         .optional(
             "detail", \.detail, "In a fleet: the reason why every node that could claim it has declined it, in English."
         ),
@@ -322,11 +323,11 @@ public struct WaitRecord: WireRecord, Hashable {
             "url", \.url,
             "For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is another user's."
         ),
-        .optional("limit", \.limit, "Transfers that the host may have at once now; with host_full."),
+        .optional("limit", \.limit, "Present limit of the host's transfers; only with the reason host_full."),
     ]
 }
 
-/// A part of a download that is fetched by itself.
+/// A part of a download that is fetched separately.
 public struct SegmentRecord: WireRecord, Hashable {
     public var start: Int64 = 0
     public var end: Int64?
@@ -340,10 +341,10 @@ public struct SegmentRecord: WireRecord, Hashable {
         committed = segment.committed
     }
 
-    public static let summary = "A range of a download's bytes and how far it is durable."
+    public static let summary = "A range of a download's bytes and its durable part."
     public static let wireFields: WireFields<Self> = [
         .required("start", \.start, "Its first byte's offset."),
-        .nullable("end", \.end, "The first offset after it; null is the end of the whole."),
+        .nullable("end", \.end, "The first offset after it; null is the end of the file."),
         .required("committed", \.committed, "The first offset that is not durable."),
     ]
 }

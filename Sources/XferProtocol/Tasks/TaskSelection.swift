@@ -24,7 +24,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
     ]
 
     static let backgroundText =
-        "With a filter: answers at once with the id of an operation that goes on in the background, also after a crash "
+        "With a filter: answers at once with the id of an operation that continues in the background, also after a crash "
         + "(operation.get, operation.ended); default false."
 
     public func validate() throws(WireError) {
@@ -86,11 +86,11 @@ public enum SelectionResult: WireValue, Hashable {
         public static let schemaName = "SelectionUnchanged"
         public static let summary = "A task that did not change."
         public static let wireFields: WireFields<Self> = [
-            .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
+            .required("id", \.id, "The task."), .required("state", \.state, "State of the task."),
             .optional(
                 "reason", \.reason,
-                "Why the state did not allow it, where that is not plain: not_resumable, a running request that must not be "
-                    + "made twice cannot be paused; file_kept, its file could not be deleted (see files); source_deleted, the "
+                "Reason, where the state alone does not explain it: not_resumable, a running request that must not be "
+                    + "repeated cannot be paused; file_kept, its file could not be deleted (see files); source_deleted, the "
                     + "copy of what a cancelled task would send again is gone."),
         ]
     }
@@ -114,7 +114,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "Number of matching tasks that changed."
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
-            .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+            .required("unchanged_count", \.unchangedCount, "Tasks that did not change."),
             .optional(
                 "refused_count", \.refusedCount,
                 "Tasks for which the verb failed: task.commit could not publish, or task.update_many not change them."),
@@ -136,7 +136,7 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionBegun"
-        public static let summary = "The operation that carries the verb out."
+        public static let summary = "The operation that applies the verb."
         public static let wireFields: WireFields<Self> = [
             .required("operation", \.operation, "The operation, for operation.get."),
             .required("seq", \.seq, "Its events come after this number.", .sequenceNumber),
@@ -161,8 +161,8 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "A task for which the verb failed."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .required("reason", \.reason, "The data.reason of the error that a call for this task alone answers."),
-            .required("message", \.message, "The refusal in English."),
+            .required("reason", \.reason, "The data.reason of the error that a call for this task alone would return."),
+            .required("message", \.message, "Description of the refusal, in English."),
         ]
     }
 
@@ -180,8 +180,8 @@ public enum SelectionResult: WireValue, Hashable {
 
         public static let summary = "Result for the files of tasks that were removed with them."
         public static let wireFields: WireFields<Self> = [
-            .required("deleted", \.deleted, "Files that were deleted, or had been before."),
-            .required("kept", \.kept, "Files that were not, at most 1,000 of them."),
+            .required("deleted", \.deleted, "Number of files that were deleted, now or before."),
+            .required("kept", \.kept, "Files that were not deleted, at most 1,000 of them."),
             .required("kept_count", \.keptCount, "Number of files that were not deleted."),
         ]
     }
@@ -202,7 +202,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task that published a file of this name."),
             .required("path", \.path, "Path of the file."),
-            .required("reason", \.reason, "Why it was not deleted."),
+            .required("reason", \.reason, "Reason why it was not deleted."),
         ]
     }
 

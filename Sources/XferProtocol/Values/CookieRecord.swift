@@ -29,11 +29,11 @@ public struct CookieRecord: WireInput, Hashable {
         value = Redaction.mask
     }
 
-    public static let summary = "A cookie and the servers it is for; its value is *** when shown."
+    public static let summary = "A cookie and the servers to which it is sent; its value is *** when shown."
     public static let wireFields: WireFields<Self> = [
         .required("domain", \.domain, "The host that gets it.", .length(1...255), example: "example.org"),
         .optional("include_subdomains", \.includeSubdomains, "True if its subdomains get it, too; default false."),
-        .optional("path", \.path, "The path that it is for, with all below; default /.", .length(1...1024)),
+        .optional("path", \.path, "The path to which it is sent, with all paths below; default /.", .length(1...1024)),
         .optional("secure", \.secure, "True if it is sent over https only; default false."),
         .optional(
             "expires", \.expires, "Expiry in seconds since 1970; 0, the default, is never.",

@@ -28,7 +28,7 @@ public struct CredentialRecord: WireInput, Hashable {
         origins = credential.origins.isEmpty ? nil : credential.origins
     }
 
-    public static let summary = "Credential; all but scheme and origins is *** when shown."
+    public static let summary = "Credential; everything except scheme and origins is *** when shown."
     public static let wireFields: WireFields<Self> = [
         .optional("scheme", \.scheme, "Authentication scheme; default basic."),
         .optional(
@@ -50,15 +50,15 @@ public struct CredentialRecord: WireInput, Hashable {
 
     public func validate() throws(WireError) {
         let scheme = scheme ?? .basic
-        if scheme.hasUser, user == nil { throw WireError(.missing, at: "user", expected: "the field to be given") }
+        if scheme.hasUser, user == nil { throw WireError(.missing, at: "user", expected: "a value for this field") }
         if !scheme.hasUser, scheme != .netrc, user != nil { throw Self.meaningless("user", scheme) }
         if scheme.hasPassword {
             if secret != nil { throw Self.meaningless("secret", scheme) }
-            if password == nil { throw WireError(.missing, at: "password", expected: "the field to be given") }
+            if password == nil { throw WireError(.missing, at: "password", expected: "a value for this field") }
         } else {
             if password != nil { throw Self.meaningless("password", scheme) }
             if scheme.hasSecret, secret == nil {
-                throw WireError(.missing, at: "secret", expected: "the field to be given")
+                throw WireError(.missing, at: "secret", expected: "a value for this field")
             }
             if !scheme.hasSecret, secret != nil { throw Self.meaningless("secret", scheme) }
         }
@@ -66,7 +66,7 @@ public struct CredentialRecord: WireInput, Hashable {
             throw WireError(.invalidValue, at: "user", expected: "a user name without a colon (RFC 7617)")
         }
         if scheme == .sigv4 {
-            if region == nil { throw WireError(.missing, at: "region", expected: "the field to be given") }
+            if region == nil { throw WireError(.missing, at: "region", expected: "a value for this field") }
         } else {
             if region != nil { throw Self.meaningless("region", scheme) }
             if service != nil { throw Self.meaningless("service", scheme) }
@@ -168,13 +168,13 @@ public struct SecretReference: WireInput, Hashable {
         "Place from which the service reads a secret at every attempt; only operators may set one."
     public static let wireFields: WireFields<Self> = [
         .optional(
-            "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is dropped.",
+            "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is ignored.",
             .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/etc/xferd/api-token"
         )
         .restricted(to: .operators),
         .optional(
             "systemd", \.systemd, "A credential of the unit (systemd.exec(5), LoadCredential=).", .length(1...255),
-            .form("^[^/]+$", expected: "a credential's name, no path") { !$0.contains("/") && !$0.hasPrefix(".") }
+            .form("^[^/]+$", expected: "a credential's name, not a path") { !$0.contains("/") && !$0.hasPrefix(".") }
         )
         .restricted(to: .operators),
         .optional(

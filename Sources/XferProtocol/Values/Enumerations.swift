@@ -40,9 +40,9 @@ extension Priority: WireEnum {
 
 /// The rule for continuing kept bytes without a validator.
 public enum ResumeMode: String, WireEnum {
-    /// Only under a validator, else from the beginning.
+    /// Continue only with a validator, else start from the beginning.
     case auto
-    /// Also without any validator, trusting that the source did not change.
+    /// Continue also without a validator, trusting that the source did not change.
     case unsafe
 }
 

@@ -32,12 +32,12 @@ public struct FailureRecord: WireRecord, Hashable {
         .required("reason", \.reason, "Reason of the failure, from a closed list."),
         .required("message", \.message, "A sentence that helps a person to act; without secrets."),
         .required("is_retriable", \.isRetriable, "True if another attempt may succeed."),
-        .optional("http_status", \.httpStatus, "The status that was answered."),
+        .optional("http_status", \.httpStatus, "Status of the receiver's answer."),
         .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
-        .optional("host", \.host, "The host that was talked to."),
+        .optional("host", \.host, "The host with which the request was exchanged."),
         .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
         .optional(
             "cause", \.cause, "Exact cause, if the reason has several causes. One of a closed list."),
-        .optional("proxy", \.proxy, "The proxy that failed, refused, or may have given the answer."),
+        .optional("proxy", \.proxy, "The proxy that failed, refused, or may have sent the answer."),
     ]
 }

@@ -1,4 +1,4 @@
-/// A file system as xferd has found it when it used it.
+/// A file system with the properties that xferd has determined by using it.
 public struct FileSystemRecord: WireRecord, Hashable {
     public var type = ""
     public var mountPoint: String?
@@ -13,18 +13,19 @@ public struct FileSystemRecord: WireRecord, Hashable {
 
     public init() {}
 
-    public static let summary = "A file system, as far as xferd has found out what it can do."
+    public static let summary = "A file system and its properties, as far as xferd knows them."
     public static let wireFields: WireFields<Self> = [
         .required("type", \.type, "Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."),
         .optional("mount_point", \.mountPoint, "The directory where it is mounted, if that is known."),
-        .required("local", \.isLocal, "True if its files lie on this machine's own disks or in its memory."),
+        .required("local", \.isLocal, "True if its files are on this machine's own disks or in its memory."),
         .required(
             "stable_inodes", \.keepsInodeNumbers,
             "True if a file keeps its number when it is renamed. Elsewhere length, time and digest identify it."),
         .required(
             "journal", \.hasJournal, "True if names and files reach the disk together; false if that is unknown."),
-        .required("missing", \.missing, "What it was found to lack. What was never tried is not in it."),
-        .required("names", \.names, "The names that it can hold."),
+        .required(
+            "missing", \.missing, "Features that it was found to lack. Features that were never tried are not listed."),
+        .required("names", \.names, "The file names that it allows."),
         .required("longest_name", \.longestName, "The length of its longest name in bytes."),
         .optional("largest_file", \.largestFile, "The length of its largest file in bytes, if that is known."),
         .required("time_step", \.timeStep, "The step of modification times in nanoseconds."),

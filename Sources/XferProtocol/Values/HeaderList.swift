@@ -75,7 +75,7 @@ public struct HeaderList: WireValue, Hashable {
         }
     }
 
-    /// Fields whose names are equal without case are gathered under the first one's name.
+    /// Fields whose names differ only in case are collected under the name of the first one.
     public var wire: JSONValue {
         var groups: [(name: String, values: [JSONValue])] = []
         for field in fields {
@@ -140,7 +140,7 @@ public struct HeaderChanges: WireValue, Hashable {
         schemas.reference(to: "HeaderChanges") { _ in
             [
                 "description":
-                    "Header fields by name; an array where a field is repeated, null for one of the profile's that is not wanted.",
+                    "Header fields by name; an array where a field is repeated, null removes one of the profile's.",
                 "type": "object",
                 "additionalProperties": [
                     "anyOf": [["type": ["string", "null"]], ["type": "array", "items": ["type": "string"]]]

@@ -14,16 +14,16 @@ public struct HostRecord: WireRecord, Hashable {
 
     public init() {}
 
-    public static let summary = "A host: how many transfers it may have at once, and why not more."
+    public static let summary = "A host: how many transfers it may have at once, and the reason for this limit."
     public static let wireFields: WireFields<Self> = [
-        .required("host", \.host, "Its name; with :port where it is not the scheme's."),
-        .required("window", \.window, "Highest number of transfers that may be under way at once now."),
-        .required("active", \.active, "Transfers that are under way."),
-        .optional("connections", \.connections, "Connections in use, as far as is known."),
+        .required("host", \.host, "Its name; with :port unless it is the scheme's default."),
+        .required("window", \.window, "Highest number of transfers at once now."),
+        .required("active", \.active, "Running transfers."),
+        .optional("connections", \.connections, "Connections in use, as far as xferd knows."),
         .optional("protocol", \.httpProtocol, "The protocol of its last answer."),
         .optional("latency_ms", \.latency, "Milliseconds from a request to the first byte of its answer, smoothed."),
         .optional("recv_rate", \.rate, "Bytes per second, measured over the last round trip."),
-        .optional("refusals", \.refusals, "Requests that it has refused or broken off beside others."),
+        .optional("refusals", \.refusals, "Requests that it has refused or aborted while others were in progress."),
         .optional("reason", \.reason, "The reason why the window does not grow."),
         .optional("max_connections", \.maxConnections, "The host's own limit, set with queue.set_host."),
         .optional(
@@ -40,15 +40,15 @@ public enum HostProtocol: String, Sendable, CaseIterable, WireEnum {
 /// The reason why a host's window does not grow.
 public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case growing
-    /// Fewer transfers are under way than may be.
+    /// Fewer transfers run than are allowed.
     case unneeded
-    /// The window is as large as it may be.
+    /// The window has its largest size.
     case most
     /// The host has refused more.
     case refused
     /// A larger window made nothing faster.
     case noGain = "no_gain"
-    /// Hosts behind its address use the connections that they share with it.
+    /// Other hosts at its address use the connections that they share with it.
     case sharedAddress = "shared_address"
     /// The host does not answer.
     case silent

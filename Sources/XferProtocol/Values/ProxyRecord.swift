@@ -14,13 +14,13 @@ public struct ProxyRecord: WireValue, Hashable {
         public init() {}
 
         public static let schemaName = "ProxyForm"
-        public static let summary = "A proxy, how to log in there, and which hosts are reached without it."
+        public static let summary = "A proxy, its login, and the hosts that are reached without it."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "url", \.url, "http://, https://, socks5:// or socks5h:// with host and port; no user info.",
                 .length(1...512),
                 .printable, example: "http://proxy.example.org:3128"),
-            .optional("credential", \.credential, "Shown to the proxy only; basic, digest or negotiate."),
+            .optional("credential", \.credential, "Credential for the proxy; basic, digest or negotiate."),
             .optional(
                 "no_proxy", \.noProxy,
                 "Hosts that are reached directly: names with their subdomains, addresses, CIDR blocks; * is all.",

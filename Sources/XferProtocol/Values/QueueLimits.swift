@@ -31,6 +31,6 @@ public struct QueueLimits: WireRecord, Hashable {
         .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),
         .optional(
             "automatic", \.automatic,
-            "The limits among max_active and max_active_per_host that are not set, so that xferd finds them."),
+            "The limits among max_active and max_active_per_host that are not set, so that xferd determines them."),
     ]
 }

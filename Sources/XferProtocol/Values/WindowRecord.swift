@@ -23,11 +23,11 @@ public struct WindowRecord: WireInput, Hashable {
     }
 
     public static let summary =
-        "Times of day, on some days of the week, within which the task may run; what a clock on the wall shows counts."
+        "Times of day, on some days of the week, within which the task may run, in local time of the zone."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "times", \.times,
-            "From one time of day until before another, which is the next day's if it is not later; any of them; "
+            "Ranges of times of day, such as 22:00-06:00; the end is excluded, and is on the next day if it is not later; "
                 + "default is the whole day.",
             .count(1...24), example: ["22:00-06:00"]),
         .optional(

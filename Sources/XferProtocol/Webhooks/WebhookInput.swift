@@ -29,7 +29,7 @@ public struct WebhookInput: WireInput, Hashable {
             "secret", \.secret,
             "Place from which the key of the signature is read at every attempt; without it nothing is signed."),
         .optional("filter", \.filter, "Conditions for events of these types; default all."),
-        .defaulted("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
+        .defaulted("guests", \.guests, "True if tasks of users who are not operators may refer to it."),
         .optional(
             "template", \.template,
             "The body in place of the event: text with fields in braces, such as {title} and {text}; for services that "
@@ -68,7 +68,7 @@ public struct WebhookFilterRecord: WireInput, Hashable {
     public static let wireFields: WireFields<Self> = [
         .optional("groups", \.groups, "Only events about tasks of one of these groups.", .count(1...64)),
         .optional("labels", \.labels, "Only events about tasks with one of these labels.", .count(1...64)),
-        .optional("owners", \.owners, "Only events about what belongs to one of these users.", .count(1...64)),
+        .optional("owners", \.owners, "Only events about objects of one of these users.", .count(1...64)),
     ]
 
     /// True if there is no condition.

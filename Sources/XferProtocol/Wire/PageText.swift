@@ -1,6 +1,6 @@
-/// The elements of a page as JSON text, as many as one answer takes.
+/// The elements of a page as JSON text, as many as fit in one answer.
 ///
-/// They are written once, into the answer's own text: a page that is too long is found out while it is made.
+/// They are written once, into the answer's own text: a page that is too long is detected while it is written.
 public struct PageText: Sendable {
     /// The highest number of bytes of a page with more than one element. A message may have four times as many.
     public static let limit = 1 << 20
@@ -51,7 +51,7 @@ public struct PageText: Sendable {
         guard let open = rest.firstIndex(of: UInt8(ascii: "[")), open + 1 < rest.count,
             rest[open + 1] == UInt8(ascii: "]")
         else {
-            assertionFailure("the first field is no empty list")
+            assertionFailure("the first field is not an empty list")
             return rest
         }
         var answer: [UInt8] = []
@@ -105,7 +105,7 @@ extension PageRecord {
 extension WireField {
     /// Declares the cursor of a page, which every list has.
     static func nextCursor(_ path: any WritableKeyPath<Record, String?> & Sendable) -> WireField {
-        .nullable("next_cursor", path, "The beginning of the next page; null after the last.")
+        .nullable("next_cursor", path, "Cursor of the next page; null after the last.")
     }
 }
 
@@ -121,10 +121,10 @@ public struct NamedPageParams: PageParams, Hashable {
         self.cursor = cursor
     }
 
-    public static let summary = "The length of a page, and the place to continue."
+    public static let summary = "The length of a page, and the cursor to continue from."
     public static let wireFields: WireFields<Self> = [
         .defaulted("limit", \.limit, "Highest number of elements in one answer.", .range(1...1000)),
-        .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+        .optional("cursor", \.cursor, "next_cursor of the previous page.", .length(1...1024)),
     ]
 }
 

@@ -9,7 +9,7 @@ public struct FieldDeclaration: Sendable {
     /// True if the object must have the field.
     public let isRequired: Bool
     public let example: JSONValue?
-    /// The values of the field that guests may give; nil if all.
+    /// The values of the field that guests may set; nil means all.
     public fileprivate(set) var access: FieldAccess?
     let code: FieldCode
 
@@ -26,7 +26,7 @@ public struct FieldDeclaration: Sendable {
 public struct WireField<Record: WireRecord>: Sendable {
     var declaration: FieldDeclaration
 
-    /// The same field, some or all values of which guests may not give.
+    /// The same field, of which guests may not set some or all values.
     public func restricted(to access: FieldAccess) -> WireField {
         var field = self
         field.declaration.access = access
@@ -54,7 +54,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    /// Declares a field that may be left out, which leaves the value of the record's `init()`.
+    /// Declares an optional field. If it is left out, it keeps the value of the record's `init()`.
     @inline(never)
     public static func defaulted<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
@@ -136,12 +136,12 @@ struct FieldLabel: Sendable {
     }
 }
 
-/// The values of a field that a guest may give, where an operator may give more.
+/// The values of a field that a guest may set, while an operator may set more.
 ///
-/// The daemon refuses a guest's other values when it admits the request. A test gives a refused value to each field
-/// that declares one, as a guest.
+/// The daemon refuses a guest's other values when it admits the request. As a guest, a test sets a refused value in
+/// each field that declares one.
 public enum FieldAccess: String, Sendable, CaseIterable {
-    /// None: the answer is `permission_denied`.
+    /// A guest may not set any value: the answer is `permission_denied`.
     case operators
     /// Paths beneath the roots granted to the guest that the guest itself could read or write: for others the answer is
     /// `permission_denied`.
@@ -153,8 +153,8 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     case grantedPriority = "granted_priority"
     /// The guest's own uid: objects of others are not found.
     case ownUID = "own_uid"
-    /// With a profile that has secrets, only values that cannot send them to another server than the profile does:
-    /// otherwise the answer is `permission_denied`.
+    /// With a profile that has secrets, a guest may only set values that cannot send them to a server other than the
+    /// profile's. Otherwise the answer is `permission_denied`.
     case noProfileSecrets = "no_profile_secrets"
 
     /// A sentence for the reference.
@@ -163,7 +163,7 @@ public enum FieldAccess: String, Sendable, CaseIterable {
         case .operators: "Operators only."
         case .ownFiles: "For guests: only files beneath their roots that they could use themselves."
         case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
-        case .grantedPriority: "Guests may give at most the priority granted to them."
+        case .grantedPriority: "Guests may set at most the priority granted to them."
         case .ownUID: "For guests: only themselves."
         case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."
         }

@@ -41,7 +41,7 @@ public struct WireLimit: Sendable {
         }
     }
 
-    /// A string with so many characters (Unicode scalars, as JSON Schema counts them).
+    /// A string with this many characters (Unicode scalars, as JSON Schema counts them).
     public static func length(_ range: ClosedRange<Int>) -> WireLimit {
         let keywords: JSONObject = [
             "minLength": .integer(Int64(clamping: range.lowerBound)),
@@ -55,7 +55,7 @@ public struct WireLimit: Sendable {
         }
     }
 
-    /// An array with so many elements; one bare value where that is allowed counts as one.
+    /// An array with this many elements; one bare value where that is allowed counts as one.
     public static func count(_ range: ClosedRange<Int>) -> WireLimit {
         let keywords: JSONObject = [
             "minItems": .integer(Int64(clamping: range.lowerBound)),

@@ -137,7 +137,7 @@ final class FieldTable: Sendable {
             seen.insert(index)
         }
         if let missing = required.first(notIn: seen) {
-            throw WireError(.missing, at: fields[missing].name, expected: "the field to be given")
+            throw WireError(.missing, at: fields[missing].name, expected: "a value for this field")
         }
     }
 

@@ -52,7 +52,7 @@ enum SchemaText {
         extending(base, with: ["default": value])
     }
 
-    /// `base` with more keywords. Draft 7 ignores keywords beside `$ref`, so a reference is wrapped.
+    /// `base` with more keywords. Draft 7 ignores keywords next to `$ref`, so a reference is wrapped.
     @inline(never)
     static func extending(_ base: JSONValue, with keywords: JSONObject) -> JSONValue {
         guard !keywords.members.isEmpty else { return base }

@@ -20,9 +20,10 @@ public protocol WireValue: Sendable {
 
 /// The strictness of a reader.
 public enum WireMode: Sendable {
-    /// For a client's data: unknown fields and values are errors.
+    /// The rule for a client's data: unknown fields and values are errors.
     case strict
-    /// For data of a daemon that may be newer: unknown fields and unknown values of optional enumerations are left out.
+    /// The rule for data of a daemon that may be newer: unknown fields and unknown values of optional enumerations are
+    /// left out.
     case lenient
 }
 

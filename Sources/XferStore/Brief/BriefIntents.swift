@@ -35,7 +35,7 @@ extension StoreTransaction {
                 """, values)
     }
 
-    /// Records the published files of tasks whose intents were carried out, and removes the intents.
+    /// Records the published files of tasks whose intents were fulfilled, and removes the intents.
     public func recordPublishedBriefly(_ tasks: [TaskID]) throws(StoreError) {
         let list = Value.text(JSONText.array(tasks.map(\.rawValue)))
         // The version is of no transfer; see `byteVersion`.

@@ -4,7 +4,7 @@ import XferThreads
 /// The tasks with uncommitted starts: brief runs, whose rows have the state `queued` although the tasks run.
 ///
 /// A transaction adds tasks (`StoreTransaction.addUncommittedStart`), and a rollback removes those that it added: a
-/// closure that is executed again finds the former state.
+/// closure that is executed again finds the previous state.
 ///
 /// Invariant: while the start of a task is not committed, only its run changes its row (`StoreTransaction.asStarter`).
 /// Any other change-set that would change it is rolled back and waits until the task is released, then runs again. So
@@ -59,7 +59,7 @@ public final class UncommittedStarts: Sendable {
 
     // MARK: For GroupCommit
 
-    /// Lets the change-set wait for the next release, unless the task has been released since the change-set found its
+    /// Makes the change-set wait for the next release, unless the task has been released since the change-set found its
     /// start uncommitted.
     func add(_ change: any ChangeSet, for task: TaskID) {
         let (isUncommitted, onWanted, submit) = state.withLock { state in

@@ -9,7 +9,7 @@ extension StoreTransaction {
     /// Keeps a response whose content is in the file `blob`; replaces the response with the same key and variant.
     ///
     /// - Parameters:
-    ///   - urlDigest: digest of the URL alone.
+    ///   - urlDigest: the digest of only the URL.
     ///   - finalURLDigest: digest of the URL after redirects.
     /// - Returns: the id of the entry, and the files of the entries that were removed for it.
     public func insertCacheEntry(

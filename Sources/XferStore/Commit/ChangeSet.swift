@@ -38,7 +38,7 @@ final class PendingWrite<Value: Sendable>: ChangeSet, @unchecked Sendable {
     func fail(_ error: any Error) { onEnd(.failure(error)) }
 }
 
-/// Change-sets whose caller waits for all of them.
+/// Change-sets of a caller that waits for all of them.
 final class PendingWrites<Value: Sendable>: Sendable {
     private struct State {
         var results: [Result<Value, any Error>?]

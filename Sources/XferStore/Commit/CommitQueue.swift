@@ -1,13 +1,13 @@
-/// Decides what to commit and when: a pure decision. A commit starts at once when none is under way; changes that
+/// Decides what to commit and when: a pure decision. A commit starts at once if none is in progress; changes that
 /// arrive meanwhile form the next one. `gathered` changes may wait for others, but not for long. Bulky changes are
-/// committed one by one, in turns with everything else: a small change waits for one of them at most.
+/// committed one by one, alternating with the other changes, so that a small change waits for at most one of them.
 struct CommitQueue<Change> {
     /// The caller's next action.
     enum Action: Equatable {
         case nothing
         /// Start committing: call `next` on the writer's queue until it answers nil.
         case startCommitting
-        /// Call `onGatheringTimeOver` when the gathering time is over.
+        /// Call `onGatheringTimeOver` when the gathering time has passed.
         case startTimer
     }
 

@@ -3,11 +3,11 @@ import XferModel
 import XferThreads
 
 /// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived
-/// while the last one was under way.
+/// during the previous one.
 ///
 /// A change-set that fails is undone alone: then its group is rolled back and executed again with a savepoint for each.
 /// If the transaction itself fails, as a full disk makes it, its change-sets are tried one by one; if the medium still
-/// refuses, the store is degraded until a probe commit goes through.
+/// refuses, the store is degraded until a probe commit succeeds.
 ///
 /// `@unchecked Sendable`: `transaction` is only touched on the writer's queue.
 final class GroupCommit: @unchecked Sendable {
@@ -155,7 +155,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Executes and commits; returns the errors of change-sets that failed alone, by index.
+    /// Executes and commits; returns the errors of change-sets that failed individually, by index.
     private func transact(
         _ group: [any ChangeSet], _ transaction: StoreTransaction
     ) throws(StoreError) -> [Int: any Error] {

@@ -1,10 +1,10 @@
 import XferThreads
 
-/// A thread that performs one kind of work on request, and otherwise sleeps without ever waking up by itself. One such
-/// thread commits, another moves the log.
+/// A thread that performs one kind of work on request, and otherwise sleeps without waking up. One such thread commits,
+/// another moves the log.
 ///
-/// On GRDB's queue each commit would run on any of libdispatch's threads, with another thread's cache of memory and a
-/// cold processor, and a single write would wait for that.
+/// On GRDB's queue each commit would run on any of libdispatch's threads, with cold caches of memory and processor, and
+/// a single write would wait for that.
 final class StoreThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `hasChanged` is locked.
     private let hasChanged = ThreadCondition()
@@ -26,7 +26,7 @@ final class StoreThread: @unchecked Sendable {
         }
     }
 
-    /// Requests the work; if it is under way, it is done again.
+    /// Requests the work. If it is in progress, it is done again.
     func request() { change { isRequested = true } }
 
     /// Returns when the work requested before is done. Must not be called within the work.

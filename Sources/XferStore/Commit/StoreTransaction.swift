@@ -102,7 +102,7 @@ public final class StoreTransaction: StoreReader {
         undo(to: Beginning(startCount: 0, served: servedBefore))
     }
 
-    /// The state that a rollback restores beside the database.
+    /// The state that a rollback restores in addition to the database.
     private struct Beginning {
         var startCount: Int
         var served: ServedLanes
@@ -176,11 +176,11 @@ public final class StoreTransaction: StoreReader {
 
     // MARK: Held tasks
 
-    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback
-    /// undoes it.
+    /// Reserves the task's row for its brief run from now on, so that no other change-set changes it. A rollback undoes
+    /// it.
     public func addUncommittedStart(_ id: TaskID) { if uncommittedStarts.insert(id) { newStarts.append(id) } }
 
-    /// Throws if the task's row is to be changed by its brief run alone.
+    /// Throws if only the task's brief run may change the task's row.
     func requireFree(_ id: TaskID) throws(StoreError) {
         if !isStarter, uncommittedStarts.contains(id) { throw .uncommittedStart(id) }
     }
@@ -244,7 +244,8 @@ public final class StoreTransaction: StoreReader {
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
-    /// More than the number of tasks that run at once, brief runs included; beyond it the cache is emptied.
+    /// The capacity of the cache: more than the number of tasks that run at the same time, brief runs included; beyond
+    /// it the cache is emptied.
     private static let maxTasks = 512
 
     private var tasks: [TaskID: TransferTask] = [:]

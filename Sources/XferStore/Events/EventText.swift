@@ -18,7 +18,7 @@ enum EventText {
         return text + "]"
     }
 
-    /// The payloads of a row; nil if they cannot be read or are not so many.
+    /// The payloads of a row; nil if they cannot be read or have another number.
     static func decode(_ text: String, count: Int64) -> [EventPayload]? {
         if count == 1 { return JSONText.decode(EventPayload.self, from: text).map { [$0] } }
         return JSONText.decode([EventPayload].self, from: text).flatMap {

@@ -66,7 +66,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Appends events that differ in their tasks alone, as verbs over many tasks record them.
+    /// Appends events that differ only in their tasks, as verbs over many tasks record them.
     private func append(alike new: ArraySlice<NewEvent>, _ one: NewEvent, at time: Timestamp) throws(StoreError) {
         try connection.run(
             """
@@ -78,7 +78,7 @@ extension StoreTransaction {
         try keepForFollowers(new, at: time)
     }
 
-    /// Answers the last one.
+    /// Returns the last one.
     @discardableResult
     private func append(ofOneStatement new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
         var values: [Value] = []
@@ -98,7 +98,7 @@ extension StoreTransaction {
         return try keepForFollowers(new, at: time)
     }
 
-    /// Keeps the events that were inserted last for those who follow them; answers the last one.
+    /// Keeps the events that were inserted last for subscribers; returns the last one.
     @discardableResult
     private func keepForFollowers(_ new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
         let first = connection.lastInsertedID - Int64(new.count) + 1

@@ -27,7 +27,7 @@ extension StoreReader {
         return groups
     }
 
-    /// The highest number of transfers of the group at once; nil without a limit of its own.
+    /// The highest number of concurrent transfers of the group; nil if it has no limit of its own.
     public func maxActive(of group: GroupKey) throws(StoreError) -> Int? {
         try groupSettings(group)?.limits.maxActive
     }
@@ -135,7 +135,7 @@ extension StoreTransaction {
 }
 
 enum GroupRow {
-    /// The id that tasks without a group have in place of a row's id.
+    /// The id that tasks without a group have instead of a row's id.
     static let none: Int64 = 0
 }
 

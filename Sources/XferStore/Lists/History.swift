@@ -17,7 +17,7 @@ extension StoreReader {
 
 extension StoreTransaction {
     /// Deletes at most `step` of the terminal tasks that finished first, beyond `maxCount` or finished before
-    /// `olderThan`. Returns their ids, and the transfers whose bytes they kept, which may have no task any more. Call
+    /// `olderThan`. Returns their ids, and the transfers whose bytes they kept, which may no longer have a task. Call
     /// it again, in a write of its own, until it returns none.
     public func trimHistory(
         maxCount: Int64, olderThan: Timestamp, step: Int = 200

@@ -164,7 +164,7 @@ private struct QueueWalk {
         hosts = filter.hosts.map(Set.init)
     }
 
-    /// The number of rows that are read at once: no more than are wanted if all match.
+    /// The number of rows that are read at once: no more than are needed if all match.
     var step: Int {
         filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
     }

@@ -80,7 +80,8 @@ extension StoreReader {
         return page
     }
 
-    /// The numbers of the matching tasks by state, if they are kept: for a filter with states and owners alone.
+    /// The numbers of the matching tasks by state, if they are stored: that is so for a filter that has only states and
+    /// owners.
     public func keptCounts(matching filter: TaskQuery) throws(StoreError) -> [TaskState: Int64]? {
         var rest = filter
         (rest.states, rest.owners) = (nil, nil)
@@ -97,7 +98,7 @@ extension StoreReader {
         return counts.filter { states.contains($0.key) }
     }
 
-    /// The numbers of the next matching tasks by state, and the task behind which counting goes on; nil at the end.
+    /// The numbers of the next matching tasks by state, and the task after which counting continues; nil at the end.
     ///
     /// - Parameter scan: the highest number of rows that are inspected.
     public func countPage(

@@ -6,7 +6,7 @@ import XferThreads
 /// a connection of its own.
 ///
 /// Commits continue meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). By default
-/// SQLite moves the log within the commit that makes it long, and other commits would wait for all of it.
+/// SQLite moves the log within the commit that makes it long, and other commits would wait for that.
 ///
 /// `@unchecked Sendable`: `queue` is only used on `thread`, and after its end by the caller that ended it; `length` on
 /// the writer's queue.

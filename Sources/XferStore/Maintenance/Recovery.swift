@@ -4,11 +4,11 @@ import Glibc
 public import XferModel
 
 extension TaskStore {
-    /// Sets the database, with its -wal and -shm, aside under a new name and replaces it with a new one that has every
-    /// readable row. Nothing is deleted. The database must not be open.
+    /// Renames the database, with its -wal and -shm, and replaces it with a new one that has every readable row.
+    /// Nothing is deleted. The database must not be open.
     ///
-    /// The new database is finished beside the old one first; the file under `path` is then exchanged in one step, so
-    /// after a crash either of them is there. The new one has another `storeID`.
+    /// The new database is completed next to the old one; then the file under `path` is replaced in one step, so after
+    /// a crash one of them exists. The new one has another `storeID`.
     /// - Throws: `newerDatabase` and `foreignFile` only for an undamaged file; `cannotOpen`.
     public static func recover(at path: String, now: Timestamp) throws(StoreError) -> RecoveryReport {
         // A version that no program will reach is damage.
@@ -35,7 +35,7 @@ extension TaskStore {
 
 /// The result of `recover`.
 public struct RecoveryReport: Hashable, Sendable {
-    /// Path of the damaged file; -wal and -shm are beside it under the same name.
+    /// Path of the damaged file; -wal and -shm are next to it under the same name.
     public var setAside: String
     /// Rows salvaged, by table.
     public var salvaged: [String: Int] = [:]
@@ -64,7 +64,7 @@ enum Recovery {
         "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
         "operation", "event",
     ]
-    /// Their rows are found by digests with the key of the database, and are worthless without it.
+    /// The tables whose rows are found by digests with the key of the database, so that they are useless without it.
     private static let keyedTables = ["failed_url", "cache_entry", "cache_source"]
     /// Schema numbers from here on are damage.
     static let implausibleVersion = 10_000
@@ -85,7 +85,7 @@ enum Recovery {
         try target.inTransaction { db in
             let hasKey = try source?.queue.inDatabase { try copyDigestKey(from: $0, into: db) } ?? false
             if !hasKey, source != nil {
-                found.losses.append("store: the key of digests is unreadable: failed URLs and the cache are left out")
+                found.losses.append("store: the key of digests is unreadable: failed URLs and the cache are lost")
             }
             for table in tables + (hasKey ? keyedTables : []) {
                 try source?.queue.inDatabase { try copy(table, from: $0, into: db, &found) }

@@ -73,11 +73,11 @@ struct ReferenceSchema {
 
     private static func losses(_ places: [(object: Object, found: Object?)]) -> [String] {
         places.filter { $0.found?.definition != $0.object.definition }.map { place in
-            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema as this program makes it"
+            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema that this program creates"
         }
     }
 
-    /// Assigns to each object the row that was found for it; nil where there is none.
+    /// Assigns to each object the row that was found for it; nil if there is none.
     ///
     /// An intact object is identified by its whole definition, a damaged one by the columns that are still readable.
     /// The last criterion is the row number, which is the order of the migrations unless VACUUM or 1.0.0-rc.1 made

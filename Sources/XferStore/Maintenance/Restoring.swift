@@ -58,11 +58,11 @@ extension TaskStore {
 /// Rules for the numbers at which a restored database continues, so that no number that a client may know gets a second
 /// meaning.
 enum RestoredNumbers {
-    /// The count of numbers that are left out in a table whose numbers users do not read.
+    /// The number of ids that are skipped in a table whose ids users do not read.
     static let gap: Int64 = 1_000_000_000
-    /// The count of numbers that are left out if the replaced database contains the last one.
+    /// The number of ids that are skipped if the last id is known from the replaced database.
     static let leastGap: Int64 = 1000
-    /// The tables whose numbers users read and type: they have few digits.
+    /// The tables whose ids users read and type, so that the ids should have few digits.
     private static let shown: Set<String> = ["task", "batch"]
 
     /// The number after which a table continues.
@@ -88,11 +88,11 @@ private enum Restoring {
     struct Replaced {
         /// The store's id; nil if it cannot be read.
         var storeID: String?
-        /// The last numbers of its sequences, by table.
+        /// The last numbers of the sequences, by table.
         var sequences: [String: Int64] = [:]
     }
 
-    /// Reads the facts about the database at a path; none if there is no readable one.
+    /// Reads the facts about the database at a path; nil if there is none that can be read.
     static func replaced(at path: String) -> Replaced {
         guard access(path, F_OK) == 0 else { return Replaced() }
         var configuration = Configuration()

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Lets a row have several events of a task that follow each other. Its `seq` and `type` are those of the last one.
+    /// Allows a row to contain several successive events of a task. Its `seq` and `type` are those of the last one.
     static let eventSeries = Migration(
         name: "event series",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// The media type of kept bytes, and the latest answer that did not look like them.
+    /// The media type of kept bytes, and the latest answer that did not resemble them.
     static let answerDoubts = Migration(
         name: "answer doubts",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Adds how the last attempt of a task went: address, protocol and times.
+    /// Adds a record of the last attempt of a task: address, protocol and times.
     static let lastAttempts = Migration(
         name: "last attempts",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Finds whether a task still waits for others without reading those that have ended.
+    /// Adds an index that shows whether a task still waits for others, without reading the ended ones.
     static let openDependencies = Migration(
         name: "open dependencies",
         sql: """

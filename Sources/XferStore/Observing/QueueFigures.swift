@@ -20,9 +20,9 @@ public struct QueueFigures: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Counts for metrics. Takes time with the number of waiting tasks and of cached responses.
+    /// Counts for metrics. Its time grows with the number of waiting tasks and of cached responses.
     ///
-    /// - Parameter groupLimit: the groups that are returned at most, those with the most unfinished tasks.
+    /// - Parameter groupLimit: the highest number of groups that are returned: the ones with the most unfinished tasks.
     public func figures(groupLimit: Int) throws(StoreError) -> QueueFigures {
         var figures = QueueFigures()
         figures.states = try counts()

@@ -4,11 +4,12 @@ import GRDB
 struct DatabaseExamination {
     /// The number of the last migration, 0 for a blank database.
     let version: Int
-    /// True if the schema is as the last migration left it. If not, it is sound all the same: an older program made it,
-    /// or VACUUM or another tool changed it.
+    /// True if the schema is as the last migration left it. If not, it is still intact: an older program created it, or
+    /// VACUUM or another tool changed it.
     let isSealed: Bool
 
-    /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or it does not say.
+    /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or if it does not contain the
+    ///   version.
     /// - Throws: `foreignFile`, `newerDatabase`, `olderDatabase`; `damaged` if statements would read other rows than
     ///   the tables have.
     init(_ db: Database, path: String, inLog: Int?) throws {

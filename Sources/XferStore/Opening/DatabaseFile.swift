@@ -46,7 +46,7 @@ enum DatabaseFile {
             findings.append(
                 """
                 \(path) is \(length == nil ? "missing" : "empty") beside its write-ahead log \(path)-wal of \
-                \(LogInspection.length(of: path)) bytes: put the database file back, together with the log that belongs \
+                \(LogInspection.length(of: path)) bytes: restore the database file, together with the log that belongs \
                 to it, or run xferd --recover, which keeps the log's contents
                 """)
         } else if let length, !hasLog(path), let expected = try expectedLength(of: path), length < expected {
@@ -88,7 +88,7 @@ enum DatabaseFile {
         return pread(descriptor, &header, header.count, 0) == header.count ? header : nil
     }
 
-    /// True if a write-ahead log was left behind: a clean close removes it.
+    /// True if a write-ahead log exists: a clean close removes it.
     static func hasLog(_ path: String) -> Bool {
         var status = stat()
         return stat(path + "-wal", &status) == 0 && status.st_size > 0

@@ -4,9 +4,9 @@ import XferThreads
 /// The identity of the database's file and its log, to detect that their names lead elsewhere: deleted with their
 /// directory, moved away, or replaced. SQLite itself continues to write to files that no later start will find.
 ///
-/// Checked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
-/// With rarer checks, an add could be confirmed whose task the next start does not find. An open descriptor would show
-/// less, since a moved file still has a name, and closing it would release SQLite's locks
+/// Checked before and after each commit, with two calls of stat(2) each: a microsecond, while a sync takes fifty or
+/// more. With rarer checks, an add could be confirmed whose task the next start does not find. An open descriptor would
+/// show less, since a moved file still has a name, and closing it would release SQLite's locks
 /// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabasePlace: Sendable {
     private struct Identity: Equatable {

@@ -3,9 +3,9 @@ import Glibc
 /// Finds commits in a write-ahead log that SQLite would ignore without an error.
 ///
 /// SQLite reads a log up to the first frame whose checksum is wrong (https://sqlite.org/fileformat2.html#walformat),
-/// since a commit torn by a power cut looks like that. A commit is synced before the next one begins, so behind a torn
-/// frame there is at most one commit of the same log. Two commits in an unbroken chain of checksums behind a wrong
-/// frame prove that the frame was whole once: these commits were confirmed, and would be lost if the log were read.
+/// since a commit torn by a power cut looks like that. A commit is synced before the next one begins, so after a torn
+/// frame there is at most one commit of the same log. Two commits in an unbroken chain of checksums after a wrong frame
+/// prove that the frame was once complete: these commits were confirmed, and would be lost if the log were read.
 struct LogInspection {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -18,13 +18,13 @@ struct LogInspection {
     /// The schema version after the last readable commit.
     private var version: Int?
 
-    /// Returns the length of the log beside a database in bytes, 0 when there is none.
+    /// Returns the length of a database's log in bytes, 0 when there is none.
     static func length(of path: String) -> Int {
         var status = stat()
         return stat(path + "-wal", &status) == 0 ? status.st_size : 0
     }
 
-    /// True if the log beside the database has room for at least one frame.
+    /// True if the database's log is long enough for at least one frame.
     static func hasFrames(_ path: String) -> Bool { length(of: path) > headerSize }
 
     /// The fault of the log beside the database; nil when no committed data is known to be missing.
@@ -43,7 +43,7 @@ struct LogInspection {
             return ("the head of the log \(path)-wal is damaged: none of its commits can be read", nil)
         }
         let lost = inspection.findLostCommits(descriptor).map { frame, commits in
-            "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits behind it cannot be read"
+            "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits after it cannot be read"
         }
         return (lost, inspection.version)
     }

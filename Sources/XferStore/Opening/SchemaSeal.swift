@@ -1,10 +1,10 @@
 import GRDB
 
-/// A digest over all rows of `sqlite_schema` as the last migration left them, and the root pages they name.
+/// A digest over all rows of `sqlite_schema` as the last migration left them, and the root pages that they refer to.
 ///
 /// SQLite does not doubt these rows. If a root page is damaged, a statement reads the rows of another table, or none,
 /// and reports no error. Both are texts in the table `migration`, whose highest number every start compares with the
-/// header: so a start notices, too, if this table is not where it was.
+/// header: so a start also detects if this table is in another place.
 enum SchemaSeal {
     /// The number of the row with the digest.
     private static let digestRow = 0

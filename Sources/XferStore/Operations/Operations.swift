@@ -7,7 +7,7 @@ extension StoreReader {
         files_deleted, files_kept, report, state, error, created_at, ended_at, reported_at
         """
 
-    /// The operation; nil if there is none, or none any more.
+    /// The operation; nil if there is none, or if it was removed.
     public func operation(_ id: OperationID) throws(StoreError) -> BulkOperation? {
         try connection.all(
             composed: "SELECT \(Self.operationColumns) FROM operation WHERE id = ?1", [.integer(id.rawValue)]
@@ -82,7 +82,7 @@ extension StoreTransaction {
         return inserted
     }
 
-    /// Writes how far the operation has come, and its state.
+    /// Writes the operation's progress and its state.
     public func update(_ operation: BulkOperation) throws(StoreError) {
         let counts = operation.counts
         try connection.run(

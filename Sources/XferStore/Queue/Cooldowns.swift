@@ -1,6 +1,7 @@
 public import XferModel
 
-/// Hosts whose tasks wait because of an answer (`HostCooldown`): none of their lanes is picked until the time is over.
+/// Hosts whose tasks wait because of an answer (`HostCooldown`): none of their lanes is picked until the time has
+/// passed.
 extension StoreReader {
     /// The end of this host's cooldown, nil when it has none.
     public func cooldown(of host: String) throws(StoreError) -> Timestamp? { try hostCooldown(of: host)?.until }
@@ -24,21 +25,21 @@ extension StoreReader {
         try connection.first("SELECT min(until) FROM host_cooldown") { $0.optionalTime(0) } ?? nil
     }
 
-    /// Hosts whose cooldown is over, because its time has passed or `endCooldowns` ended it. `setCooldown(host:until:
-    /// nil)` admits them again.
+    /// Hosts whose cooldown has ended, because its time has passed or `endCooldowns` was called.
+    /// `setCooldown(host:until: nil)` admits them again.
     public func dueCooldowns(now: Timestamp, limit: Int = 1000) throws(StoreError) -> [HostCooldown] {
         try connection.all(
             "SELECT host, until FROM host_cooldown WHERE until <= ?1 ORDER BY until LIMIT ?2", Value(now), Value(limit)
         ) { HostCooldown(host: $0.text(0), until: $0.time(1)) }
     }
 
-    /// Hosts that have a cooldown, those that end first.
+    /// Hosts that have a cooldown, the earliest end first.
     public func coolingHosts(limit: Int) throws(StoreError) -> [String] {
         try connection.all("SELECT host FROM host_cooldown ORDER BY until LIMIT ?1", Value(limit)) { $0.text(0) }
     }
 
-    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of
-    /// the 1,024 refused tasks that wait longest. Unreadable rows are left out.
+    /// Tasks of the host that wait after `now` because it refused them, the longest wait first: at most 64, of the
+    /// 1,024 refused tasks that wait longest. Unreadable rows are left out.
     ///
     /// - Parameters:
     ///   - statuses: the statuses of the refusals.

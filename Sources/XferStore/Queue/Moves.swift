@@ -53,7 +53,7 @@ extension StoreTransaction {
 
     // MARK: Filling the gap
 
-    /// Moves ever more neighbours until there is room for them and the task.
+    /// Moves more and more neighbours until there are enough ranks for them and the task.
     private func place(_ id: TaskID, in gap: Gap, _ lane: HostKey) throws(StoreError) -> Int64 {
         var reach = 1
         while true {

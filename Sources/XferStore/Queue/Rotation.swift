@@ -33,9 +33,9 @@ extension StoreReader {
         return try lane(of: LineKey(priority: priority, group: front.group, profile: front.profile), host: front.host)
     }
 
-    /// Returns the lanes that are next by their turns, without exclusions, and whether there are no others. They are of
-    /// one line, as far as no other line's lane comes between: a row's turn is that of its first lane, so only that is
-    /// read of other rows.
+    /// Returns the lanes that are next by their turns, without exclusions, and a flag that is true if there are no
+    /// others. They are of one line, as far as no other line's lane is between them. A line's turn is that of its first
+    /// lane, so only that is read of other lines.
     func lanesByTurn(
         _ priority: Priority, limit: Int
     ) throws(StoreError) -> (line: LineKey, hosts: [String], isAlone: Bool)? {

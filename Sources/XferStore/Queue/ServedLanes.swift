@@ -3,10 +3,10 @@ public import XferModel
 /// Lanes that were served, whose turns are not written yet.
 ///
 /// A pass that picks tasks for brief runs writes nothing, so it costs no commit. The turns of their lanes are written
-/// with the starts or the ends of the runs. Until then the lanes count as the last ones of the rotation, in the order
-/// of this list. If xferd dies before, the tasks run again and the lanes have the turns that they had.
+/// with the starts or the ends of the runs. Until then the lanes are treated as the last ones of the rotation, in the
+/// order of this list. If xferd ends before, the tasks run again, and the lanes have their earlier turns.
 struct ServedLanes {
-    /// Their number at most; each reading of the rotation reads past them.
+    /// The highest number of such lanes; each reading of the rotation has to skip them.
     static let most = 64
 
     /// Each lane once.

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Requests' content, kept beside their tasks' rows.
+/// The content of requests, stored separately from their tasks' rows.
 extension StoreReader {
     /// The content of the task's request; nil when it has none.
     public func body(of id: TaskID) throws(StoreError) -> RequestBody? {

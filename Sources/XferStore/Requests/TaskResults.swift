@@ -39,7 +39,7 @@ extension StoreReader {
         }
     }
 
-    /// Tasks whose response has been kept since before `olderThan`, oldest first, with the spool file it is in.
+    /// Tasks whose response was stored before `olderThan`, oldest first, with the spool file it is in.
     public func expiredResults(
         olderThan: Timestamp, limit: Int
     ) throws(StoreError) -> [(id: TaskID, file: String?)] {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import StrictJSON
 import XferModel
 
-/// JSON kept in text columns: small values that are neither searched nor sorted by.
+/// JSON that is stored in text columns: small values that are not used for searching or sorting.
 enum JSONText {
     // Configured once and never changed; encoding and decoding share no state.
     private static let encoder: JSONEncoder = {
@@ -27,8 +27,8 @@ enum JSONText {
         try? decoder.decode(type, from: FoundationEssentials.Data(text.utf8))
     }
 
-    /// Encodes header fields as `[["Name","value"],…]`, written by hand because every response's are stored; nil for
-    /// none.
+    /// Encodes header fields as `[["Name","value"],…]`, written without a codec, because it is done for every response;
+    /// nil for none.
     static func encode(headers: [HeaderField]) -> String? {
         guard !headers.isEmpty else { return nil }
         var text: [UInt8] = []

@@ -124,7 +124,7 @@ extension StoreTransaction {
     }
 
     /// Reads the states of the targets again: a failed target may have been retried meanwhile. For a removed target the
-    /// last known outcome stays; a target that was removed without a recorded outcome counts as failed.
+    /// last known outcome applies; a target that was removed without a recorded outcome counts as failed.
     public func renewDependencies(of id: TaskID) throws(StoreError) {
         try connection.run(
             """

@@ -56,7 +56,7 @@ extension StoreTransaction {
             Value(isConfigured), .text(try JSONText.encode(profile)))
     }
 
-    /// Its cookies go, too. Nothing happens when there is none of that name.
+    /// Removes the profile and its cookies. Does nothing if there is none with this name.
     public func removeProfile(named name: String) throws(StoreError) {
         try connection.run("DELETE FROM profile WHERE name = ?1", .text(name))
         try connection.run("DELETE FROM cookie WHERE profile = ?1", .text(name))

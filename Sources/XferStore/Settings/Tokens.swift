@@ -53,7 +53,7 @@ extension StoreTransaction {
         return added
     }
 
-    /// Removes the token of that name. Does nothing if there is none.
+    /// Removes the token with this name. Does nothing if there is none.
     public func removeToken(named name: String) throws(StoreError) {
         try connection.run("DELETE FROM token WHERE name = ?1", .text(name))
     }

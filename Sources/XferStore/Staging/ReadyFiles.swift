@@ -13,7 +13,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try Self.readyFile(row) }
     }
 
-    /// The names of the files beside a transfer's partial file.
+    /// The names of the other files of a transfer, next to its partial file.
     public func readyFileNames(of id: TransferID) throws(StoreError) -> [String] {
         try connection.all("SELECT name FROM ready_file WHERE transfer_id = ?1", Value(id)) { $0.text(0) }
     }

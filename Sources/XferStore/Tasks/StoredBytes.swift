@@ -27,7 +27,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Records the size of a task's data, which replaces the former records.
+    /// Records the size of a task's data, which replaces the previous records.
     func setStored(_ bytes: Int64, _ kind: StoredKind, of id: TaskID) throws(StoreError) {
         guard bytes >= kind.least else { return try removeStored(kind, of: id) }
         try connection.run(

@@ -1,6 +1,6 @@
 import XferModel
 
-/// The tables whose rows go with the task that their `task_id` names. They have no foreign keys: see
+/// The tables whose rows are removed together with the task of their `task_id`. They have no foreign keys: see
 /// `Migration.cheapRemovals`.
 enum TaskDependents {
     static let tables: [StaticString] = [

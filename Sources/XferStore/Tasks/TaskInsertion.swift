@@ -98,8 +98,8 @@ public struct TaskInsertion: Sendable {
 }
 
 extension StoreTransaction {
-    /// Inserts rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost half of what they
-    /// cost one by one, since SQLite opens every index for each statement.
+    /// Inserts rows with the next ids, in order; a task's `rank` is `id << 20`. Inserting many at once costs half as
+    /// much as inserting them one by one, since SQLite opens every index for each statement.
     ///
     /// - Parameter batch: the batch they are members of; see `insertBatch`.
     public func insertTasks(
@@ -199,14 +199,14 @@ extension TaskInsertion.Content {
 /// to cache: for ten rows and for one.
 let rowsOfOneStatement = 10
 
-/// Splits `count` elements, in order, into shares of as many as one statement inserts: ten, then each by itself.
+/// Splits `count` elements, in order, into the groups that one statement inserts: groups of ten, then single elements.
 func statementShares(of count: Int) -> [Range<Int>] {
     let whole = count - count % rowsOfOneStatement
     return stride(from: 0, to: whole, by: rowsOfOneStatement).map { $0..<$0 + rowsOfOneStatement }
         + (whole..<count).map { $0..<$0 + 1 }
 }
 
-/// The parameters of `count` rows with so many columns, after `VALUES`.
+/// The parameters of `count` rows with this many columns, after `VALUES`.
 func rows(of columns: Int, count: Int) -> String {
     let row = "(" + repeatElement("?", count: columns).joined(separator: ", ") + ")"
     return repeatElement(row, count: count).joined(separator: ", ")

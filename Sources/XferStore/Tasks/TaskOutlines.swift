@@ -107,7 +107,7 @@ extension StoreTransaction {
 
     private func list(of tasks: [TaskOutline]) -> Value { .text(JSONText.array(tasks.map(\.id.rawValue))) }
 
-    /// Neighbours are mostly of one place.
+    /// The last place that was read: neighbours usually have the same one.
     private func count(_ places: [QueuePlace], by amount: Int64) {
         var rest = places[...]
         while let place = rest.first {

@@ -21,7 +21,7 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// The task that an earlier add with `specification.clientKey` made; nil if there is none or no key.
+    /// The task that an earlier add with `specification.clientKey` made; nil if there is no such task or no key.
     ///
     /// - Parameter asked: the client's text that `insertTask` got. Rows of earlier versions have only the fingerprint
     ///   of the resulting specification, so that is compared, too.
@@ -41,7 +41,7 @@ extension StoreReader {
         return EarlierAdd(id: found.id, isSameRequest: found.fingerprint == fingerprint)
     }
 
-    /// The task that an earlier identical add made; nil also when its key was used for another one.
+    /// The task that an earlier identical add made; nil also if its key was used for another add.
     ///
     /// - Parameter asked: the client's text that `insertTask` got.
     public func earlierAdd(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> TaskID? {

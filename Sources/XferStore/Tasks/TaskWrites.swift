@@ -90,7 +90,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Both at once, where a run begins or ends: the row is written once.
+    /// Updates both in one statement when a run begins or ends, so that the row is written once.
     private func updateProgressAndState(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
         let values = (try progress(of: task)) + stateValues(of: task)
         if keepsLinks {

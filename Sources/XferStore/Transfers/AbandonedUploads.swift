@@ -25,7 +25,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try Self.abandonedUpload(row) }
     }
 
-    /// The time at which the first of those that are not due yet is due.
+    /// The earliest time at which an entry that is not due yet becomes due.
     public func nextAbandonedUpload(after now: Timestamp) throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(next_try_at) FROM abandoned_upload WHERE next_try_at > ?1", Value(now)) {
             $0.optionalTime(0)

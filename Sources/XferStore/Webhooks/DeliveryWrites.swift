@@ -14,7 +14,7 @@ extension StoreTransaction {
             """, .integer(id), Value(time))
     }
 
-    /// Records a failed attempt; the delivery keeps its place before those of later events.
+    /// Records a failed attempt; the delivery keeps its position before those of later events.
     public func countAttempt(at id: Int64) throws(StoreError) {
         try connection.run(
             "UPDATE webhook_delivery SET attempts = attempts + 1 WHERE id = ?1 AND next_try_at IS NOT NULL",

@@ -2,8 +2,8 @@ import XferModel
 
 /// The deliveries that an event causes. They are recorded in the transaction that appends it.
 extension StoreTransaction {
-    /// Records the deliveries of an event: to the webhooks that its task names for its end, and to those that follow
-    /// such events. Costs nothing where there are none.
+    /// Records the deliveries of an event: to the webhooks that its task specifies for its end, and to those that get
+    /// such events anyway. It costs nothing if there are none.
     func recordDeliveries(of event: Event) throws(StoreError) {
         guard webhooks != nil || !endWebhooks.isEmpty else { return }
         var names: [String] = []
@@ -20,7 +20,7 @@ extension StoreTransaction {
         hasNewDeliveries = true
     }
 
-    /// The names of the webhooks that get such events and whose filters admit this one.
+    /// The names of the webhooks that get such events and whose filters accept this one.
     private func followers(of event: Event) throws(StoreError) -> [String] {
         guard let followers = webhooks?.followers(of: event.type), !followers.isEmpty else { return [] }
         var specification: TaskSpecification?

@@ -57,8 +57,8 @@ extension StoreReader {
         ) { WebhookDelivery($0) }
     }
 
-    /// The oldest deliveries that wait for a webhook with batches, in the order of their events: at most `limit`, and
-    /// so many that their bodies have at most `bytes` bytes, but at least one. A refused attempt leaves their order.
+    /// The oldest deliveries that wait for a webhook with batches, in the order of their events: at most `limit`, with
+    /// bodies of at most `bytes` bytes in total, but at least one. A refused attempt does not change their order.
     public func oldestDeliveries(
         of webhook: String, limit: Int, bytes: Int
     ) throws(StoreError) -> [WebhookDelivery] {
@@ -76,7 +76,7 @@ extension StoreReader {
         return Array(found.prefix(max(1, count)))
     }
 
-    /// The time at which the first of those that are not due yet is due.
+    /// The earliest time at which an entry that is not due yet becomes due.
     public func nextDelivery(of webhook: String, after now: Timestamp) throws(StoreError) -> Timestamp? {
         try connection.first(
             """

@@ -4,7 +4,7 @@ extension DaemonFixture {
     /// A new connection.
     public func session() throws -> RPCSession { try RPCSession(socket: socket, transcript: transcript) }
 
-    /// One call on a connection of its own.
+    /// Makes one call on a connection of its own.
     public func call(_ method: String, _ params: JSONValue = [:]) async throws -> JSONValue {
         try await session().call(method, params)
     }
@@ -38,7 +38,7 @@ extension DaemonFixture {
         }
     }
 
-    /// Waits until the task has received at least so many bytes while it runs.
+    /// Waits until the task has received at least this many bytes while it runs.
     public func waitForBytes(_ count: Int64, of id: Int64) async throws {
         try await eventually("task \(id) has \(count) bytes", within: Patience.long) {
             let task = try await task(id)

@@ -2,7 +2,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import StrictJSON
 
-/// The real `xferd`, built beside the running tests, with a state directory, configuration, socket and download
+/// The real `xferd`, built together with the running tests, with a state directory, configuration, socket and download
 /// directory of its own.
 ///
 /// A test can kill, end and start it as often as needed; its directories stay. Its environment contains only PATH and
@@ -15,7 +15,7 @@ public final class DaemonFixture: Sendable {
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
-        /// A program that replaces itself by `xferd`, with arguments: `nsenter`, say.
+        /// A program that replaces itself by `xferd`, with arguments, for example `nsenter`.
         public var launcher: [String] = []
         /// Written instead of a configuration made of `settings`.
         public var configuration: String?

@@ -1,7 +1,7 @@
 public import Glibc
 import NIOConcurrencyHelpers
 
-/// The kernel's interface of a Unix socket, for tests that send what no proper client would.
+/// The kernel's interface of a Unix socket, for tests that send what a proper client would not send.
 ///
 /// Blocking calls run on a thread of their own.
 public final class UnixSocket: Sendable {
@@ -13,7 +13,7 @@ public final class UnixSocket: Sendable {
         var bytes: [UInt8] = []
         var start = 0
 
-        /// The place of the first line break that was not taken; nil if there is none.
+        /// The position of the first unread line break; nil if there is none.
         var nextLineBreak: Int? {
             bytes.withUnsafeBytes { all in
                 let unread = UnsafeRawBufferPointer(rebasing: all[start...])
@@ -76,7 +76,7 @@ public final class UnixSocket: Sendable {
         }
     }
 
-    /// Everything until the other side closes.
+    /// All bytes until the other side closes.
     public func readToEnd() async throws -> String {
         try await offThread {
             while try self.fill() {}

@@ -58,7 +58,7 @@ public struct DigestRealm: Sendable {
         }
     }
 
-    /// The challenge as text, for a request that is known by its head alone; nil accepts.
+    /// The challenge as text, for a request of which only the head is known; nil accepts.
     func refusal(of head: String, nonce: String) -> String? {
         let lines = head.split(separator: "\r\n")
         let words = lines.first?.split(separator: " ").map(String.init) ?? []

@@ -89,7 +89,7 @@ extension Fault {
         }
     }
 
-    /// This `Content-Range`; nil leaves it out.
+    /// Sends this `Content-Range`; nil omits the field.
     public static func contentRange(_ value: String?) -> Fault {
         Fault("Content-Range \(value ?? "missing")") { reply, _ in reply.setHeader("Content-Range", value) }
     }
@@ -194,7 +194,7 @@ extension Fault {
         reply.isChunked = true
     }
 
-    /// Neither length nor chunks: the body ends when the connection does.
+    /// Sends neither length nor chunks: the body ends when the connection does.
     public static let untilClose = Fault("body until close") { reply, _ in
         reply.setHeader("Content-Length", nil)
         reply.setHeader("Connection", "close")
@@ -221,7 +221,7 @@ extension Fault {
         Fault("status \(status)") { reply, _ in reply = .failure(status, retryAfter: retryAfter) }
     }
 
-    /// Another answer in place of the honest one.
+    /// Sends another answer instead of the honest one.
     public static func reply(_ other: Reply) -> Fault { Fault("reply \(other.status)") { reply, _ in reply = other } }
 
     /// Some other version's bytes under this one's head. Only a digest can show the difference.

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A server that gives wrong answers at random, from a seed, for the most important property: whatever the server does,
+/// A server that gives wrong answers at random, from a seed, for the most important property: regardless of the server,
 /// a published file equals one version of the source from first to last byte, or the task is not completed.
 ///
 /// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads. After `truthfulAfter`

@@ -71,7 +71,7 @@ public final class RawServer: Sendable {
     public var connectionCount: Int { state.withLockedValue(\.connectionCount) }
 }
 
-/// One connection of a `RawServer`; used by its script's thread alone. Everything blocks.
+/// One connection of a `RawServer`; used only by its script's thread. All its calls block.
 public final class RawConnection {
     /// Counted from 1.
     public let number: Int
@@ -104,7 +104,7 @@ public final class RawConnection {
         return Array(pending.prefix(count))
     }
 
-    /// The next bytes, as many as have come and fit; 0 at the end. For contents that are not kept.
+    /// The next bytes, as many as have arrived and fit; 0 at the end. For contents that are not kept.
     public func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard pending.isEmpty else {
             let count = min(pending.count, buffer.count)

@@ -13,7 +13,7 @@ public struct RecordedRequest: Sendable {
     public let body: [UInt8]
     /// Status of the answer, nil before it is decided or when its head was garbage.
     public internal(set) var status: Int?
-    /// Body bytes handed to the kernel so far.
+    /// The number of body bytes passed to the kernel so far.
     public internal(set) var sent: Int64 = 0
     /// True if the answer was written up to the end that the test defines.
     public internal(set) var isAnswered = false

@@ -16,7 +16,7 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case whole
         /// A part without the version that it belongs to.
         case untagged
-        /// Another node behind the same name, with a tag of its own.
+        /// Another node with the same name, with a tag of its own.
         case node
     }
 

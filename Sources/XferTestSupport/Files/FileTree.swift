@@ -56,13 +56,13 @@ public enum FileTree {
         return lstat(path, &status) == 0
     }
 
-    /// Size in bytes, nil when there is no such file.
+    /// The size in bytes; nil if there is no such file.
     public static func size(_ path: String) -> Int64? {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// Permission bits, nil when there is no such file.
+    /// The permission bits; nil if there is no such file.
     public static func mode(_ path: String) -> mode_t? {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil

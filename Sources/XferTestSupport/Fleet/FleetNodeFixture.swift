@@ -107,7 +107,7 @@ public final class FleetNodeFixture: Sendable {
 
     // MARK: Calls to the fleet
 
-    /// One call on a connection of its own.
+    /// Makes one call on a connection of its own.
     public func call(_ method: String, _ params: JSONValue = [:]) async throws -> JSONValue {
         try await RPCSession(socket: socket, transcript: daemon.transcript).call(method, params)
     }

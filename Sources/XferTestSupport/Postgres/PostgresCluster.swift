@@ -19,7 +19,7 @@ public final class PostgresCluster: Sendable {
     public let port: Int
     /// Directory of the Unix socket: the `host` for libpq.
     public var host: String { directory.path }
-    /// The address on which it listens besides the Unix socket.
+    /// The address on which it listens in addition to the Unix socket.
     private let address: String?
     private let directory: TemporaryDirectory
     /// The server and its arguments.
@@ -28,9 +28,10 @@ public final class PostgresCluster: Sendable {
 
     /// - Parameters:
     ///   - settings: of the server, for example `fsync: off`.
-    ///   - password: of the user over TCP on 127.0.0.1; nil listens on the Unix socket alone.
+    ///   - password: of the user over TCP on 127.0.0.1; nil listens only on the Unix socket.
     ///   - address: of a bridge, whose network gets in without a password.
-    ///   - copying: a data directory that is copied instead of making a new one; its server is stopped or it is a backup.
+    ///   - copying: a data directory that is copied instead of making a new one; its server is stopped or it is a
+    ///     backup.
     public init(
         _ settings: [String: String] = [:], password: String? = nil, address: String? = nil, copying data: String? = nil
     ) async throws {
@@ -92,7 +93,7 @@ public final class PostgresCluster: Sendable {
         } catch { throw TimedOut("\(error): \(log)") }
     }
 
-    /// SIGKILL to the server; its sessions end by themselves.
+    /// SIGKILL to the server; its sessions then end.
     public func kill9() async { await end(SIGKILL) }
 
     /// A fast shutdown.

@@ -9,7 +9,7 @@ public final class PostgresRelay: Sendable {
         /// A statement with this text waits until another mode is set; others pass.
         case stallsAt(String, ConditionGate)
         case passes
-        /// The next statement reaches the server; its answer does not come back, and the connection ends.
+        /// The next statement reaches the server; its answer is lost, and the connection ends.
         case swallowsTheNextAnswer
         /// No byte passes and no connection ends, as when a network drops packets; they arrive when bytes pass again.
         case stalls

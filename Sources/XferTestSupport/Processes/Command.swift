@@ -38,7 +38,7 @@ public enum Command {
 
     /// Runs a program to its end and collects its output.
     ///
-    /// The program is killed after `timeout`, or when the calling Swift task is cancelled: a test that fails beside an
+    /// The program is killed after `timeout`, or when the calling Swift task is cancelled: a test that fails during an
     /// `async let` of this ends at once.
     public static func run(
         _ executable: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
@@ -68,7 +68,7 @@ public enum Command {
     }
 }
 
-/// The Python environment that `scripts/packages test` prepares beside the build, with the servers of
+/// The Python environment that `scripts/packages test` prepares next to the build, with the servers of
 /// `scripts/requirements.txt`.
 public enum PythonEnvironment {
     /// Its interpreter, if `program` is installed there: `uvicorn`, `moto_server`, `flask`.

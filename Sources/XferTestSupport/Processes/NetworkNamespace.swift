@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A network of its own (network_namespaces(7)) with only `lo`, connected only to the namespaces that it is tied to. It
-/// is removed with the last reference, once its processes have ended.
+/// A network of its own (network_namespaces(7)) with only `lo`, connected only to the namespaces that it was linked
+/// with. It is removed with the last reference, once its processes have ended.
 public final class NetworkNamespace: Sendable {
     /// True if namespaces can be created here, tested once: it needs root and ip(8).
     public static let isPossible: Bool = {

@@ -16,7 +16,7 @@ public final class NginxFixture: Sendable {
         public var limitRate: Int64 = 0
         /// The addresses for http, with IPv6 addresses in brackets. https uses 127.0.0.1 and, if enabled, `::1`.
         public var addresses = ["127.0.0.1"]
-        /// A program, with its arguments, that executes nginx in its place; empty starts nginx directly.
+        /// A program, with its arguments, that executes nginx; empty starts nginx directly.
         public var launcher: [String] = []
         /// A server on this port of 127.0.0.1 that answers in nginx's place, byte by byte as it does.
         public var backend: Int?

@@ -62,7 +62,7 @@ public struct SourceVersion: Sendable, Hashable {
         } && offset == length
     }
 
-    /// Writes all bytes into this file, made if it is not there; another one that was there is written over.
+    /// Writes all bytes into this file, which is created if it does not exist, and overwritten if it does.
     public func write(to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw PosixError("open \(path)") }

@@ -10,7 +10,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return Self.mix(state)
     }
 
-    /// The generator's finaliser alone: spreads one number over all 64 bits.
+    /// The generator's finaliser: spreads one number over all 64 bits.
     public static func mix(_ value: UInt64) -> UInt64 {
         var z = value
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -15,13 +15,13 @@ public enum Campaign {
     /// The number of rounds to run of `whole`: all in `make soak`, else a quarter, rounded up.
     public static func rounds(_ whole: Int) -> Int { isSoak ? whole : (whole + 3) / 4 }
 
-    /// `XFER_JOBS`: the number of seeds that a property test over whole transfers tries at the same time; 4 in
-    /// `make soak`, else 1. Such a seed waits half of its time.
+    /// `XFER_JOBS`: the number of seeds that a property test over whole transfers tries at the same time; 4 in `make
+    /// soak`, else 1. A seed spends half of its time waiting.
     public static let jobs =
         getenv("XFER_JOBS").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? (isSoak ? 4 : 1)
 
-    /// The seeds of such a test, in portions, which are its arguments: `XFER_SEEDS` of them from `XFER_SEED` (1) on.
-    /// Without `XFER_SEEDS` there are `soak` in `make soak`, else `usual`, each a portion of its own.
+    /// The seeds of such a test in groups, which are its arguments: `XFER_SEEDS` of them from `XFER_SEED` (1) on.
+    /// Without `XFER_SEEDS` there are `soak` in `make soak`, else `usual`, each a group of its own.
     public static func portions(usual: UInt64, soak: UInt64) -> [Range<UInt64>] {
         let first = number("XFER_SEED") ?? 1
         let count = number("XFER_SEEDS") ?? (isSoak ? soak : usual)

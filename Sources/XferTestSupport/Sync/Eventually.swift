@@ -42,7 +42,7 @@ public enum Patience {
     /// The time limit for one step of the tested program: an answer, an event, a file.
     public static var limit: Duration { seconds(60) }
 
-    /// For many steps together: a program, a download with its retries, whole batches of them.
+    /// The timeout for many steps together: a program, a download with its retries, whole batches of them.
     public static var long: Duration { seconds(600) }
 
     /// The time that corresponds to `count` seconds of a run at usual speed.

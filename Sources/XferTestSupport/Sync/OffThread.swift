@@ -8,8 +8,8 @@ public func offThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> 
     }
 }
 
-/// Starts a detached thread; it ends with `body`. Servers of tests live on such: a loaded test run keeps Swift's few
-/// shared threads busy for long.
+/// Starts a detached thread; it ends with `body`. Servers of tests run on such threads, because a loaded test run keeps
+/// Swift's few shared threads busy for long.
 public func startThread(_ body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(ThreadBody(run: body))
     var thread = pthread_t()

@@ -15,7 +15,7 @@ public final class TLSServer: Sendable {
         public var privateKey = ""
         /// `127.0.0.1` or `::1`.
         public var address = "127.0.0.1"
-        /// 0 lets the kernel pick one.
+        /// The port; 0 makes the kernel choose one.
         public var port = 0
         /// Port on 127.0.0.1 of a plain server that answers in this one's place.
         public var backend: Int?
@@ -33,13 +33,13 @@ public final class TLSServer: Sendable {
         public var requiresClient = false
         /// The OCSP response, DER, that is stapled to handshakes whose client requests one; nil sends none.
         public var staple: [UInt8]?
-        /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
+        /// Relays CONNECT requests to their port on 127.0.0.1, for every host.
         public var isProxy = false
         /// True if the server is a SOCKS 5 proxy (RFC 1928) without authentication, which relays, too.
         public var isSOCKS = false
         /// `user:password` that clients of the proxy have to show: `Proxy-Authorization: Basic`, or RFC 1929.
         public var proxyLogin: String?
-        /// The digest that clients of the proxy have to show in place of that.
+        /// The digest that clients of the proxy have to send instead.
         public var proxyRealm: DigestRealm?
         /// Header lines of every answer, each with its end of line, after the status line.
         public var status = "200 OK"
@@ -59,7 +59,7 @@ public final class TLSServer: Sendable {
         public var connections = 0
         /// Handshakes that the client finished.
         public var handshakes = 0
-        /// The number of those that resumed a session.
+        /// The number of handshakes that resumed a session.
         public var resumptions = 0
         /// Request lines, in order; of a SOCKS proxy `SOCKS host:port`.
         public var requests: [String] = []

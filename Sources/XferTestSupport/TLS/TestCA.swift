@@ -15,7 +15,7 @@ public enum TestKey: Sendable, Hashable {
     case rsa(bits: Int32)
 }
 
-/// A certificate authority made for one test, in memory: roots, intermediates, and leaves with every defect.
+/// A certificate authority made for one test, in memory: roots, intermediates, and leaves with any defect.
 public struct TestCA: Sendable {
     /// The contents of a leaf. Unset fields make a valid certificate for localhost.
     public struct Leaf: Sendable {

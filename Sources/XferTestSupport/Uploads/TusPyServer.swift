@@ -2,14 +2,14 @@ import Glibc
 
 /// tuspyserver, a tus 1.0 server from PyPI, under uvicorn on a free port of 127.0.0.1.
 ///
-/// Its interpreter is the one that `scripts/packages test` prepares beside the build. Its files are in a temporary
+/// Its interpreter is the one that `scripts/packages test` prepares next to the build. Its files are in a temporary
 /// directory; it ends with the last reference.
 public final class TusPyServer: Sendable {
     /// True if tuspyserver is installed on this machine.
     public static var isInstalled: Bool { python != nil }
 
     public let port: Int
-    /// The directory of uploads: one file each, and beside it an `.info`.
+    /// The directory of uploads: one file for each, with an `.info` file.
     public let files: String
     private let directory: TemporaryDirectory
     private let process: ChildProcess

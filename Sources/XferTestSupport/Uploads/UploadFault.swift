@@ -2,7 +2,7 @@ public import XferModel
 
 /// A fault of an `UploadServer` for one request.
 public enum UploadFault: Sendable {
-    /// Resets the connection when so many bytes of the content have arrived and been stored.
+    /// Resets the connection when this many bytes of the content have arrived and been stored.
     case drop(after: Int64)
     /// Stores the content, then closes the connection without an answer.
     case loseAnswer
@@ -12,7 +12,7 @@ public enum UploadFault: Sendable {
     case misstate(offset: String?)
     /// Removes the upload, then answers with this status.
     case forget(Int)
-    /// Stops reading when so many bytes have arrived, until the gate opens.
+    /// Stops reading when this many bytes have arrived, until the gate opens.
     case hold(after: Int64, Gate)
     /// Creates the upload without sending its URL.
     case omitLocation
@@ -33,7 +33,7 @@ public struct RecordedUploadRequest: Sendable {
     public internal(set) var received: Int64 = 0
     /// Status of the final response; nil when there was none.
     public internal(set) var status: Int?
-    /// True if a request about the same upload was under way when this one arrived.
+    /// True if another request about the same upload was in progress when this one arrived.
     public internal(set) var wasConcurrent = false
 
     public func header(_ name: String) -> String? { headers.firstValue(named: name) }

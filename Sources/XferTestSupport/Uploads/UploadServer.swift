@@ -9,15 +9,15 @@ public import XferModel
 /// and fails where a test requests it.
 ///
 /// Uploads are made at `/files`. Bytes are stored as they arrive, so that a broken request leaves its beginning. A new
-/// request about an upload ends the one that is under way (draft-ietf-httpbis-resumable-upload, Concurrency). Stops
-/// with the last reference.
+/// request about an upload ends the one in progress (draft-ietf-httpbis-resumable-upload, Concurrency). Stops with the
+/// last reference.
 public final class UploadServer: Sendable {
     /// The protocol that it uses.
     public enum Dialect: Sendable {
         case tus
         /// draft-ietf-httpbis-resumable-upload, interop version 8.
         case resumable
-        /// Neither: one request, one file.
+        /// A plain upload: one request for one file.
         case plain
     }
 
@@ -101,7 +101,7 @@ public final class UploadServer: Sendable {
     /// The methods of all requests so far.
     public var methods: [String] { requests.map(\.method) }
 
-    /// Every upload there is, in the order they were made.
+    /// All uploads, in the order of their creation.
     public var uploads: [StoredUpload] {
         state.box.withLockedValue { values in values.order.compactMap { values.uploads[$0] } }
     }

@@ -49,7 +49,7 @@ public final class TrustAnchors: Sendable {
             let identity = FileIdentity(path: file)
             if identity == nil || identity != state.identity { Self.load(file, identity, into: &state) }
             if let snapshot = state.snapshot { return .success(snapshot) }
-            return .failure(state.failure ?? .unreadable(file: file, detail: "it was never read"))
+            return .failure(state.failure ?? .unreadable(file: file, detail: "it has not been read yet"))
         }
         return try result.get()
     }

@@ -8,7 +8,7 @@ public import XferModel
 public final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     /// Adds a reference to a certificate that has another owner.

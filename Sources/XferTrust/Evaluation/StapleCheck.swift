@@ -32,8 +32,8 @@ enum StapleCheck {
         return status
     }
 
-    /// - Parameter signers: certificates among which the signer may be, besides those in the response. They are not
-    ///   trusted for that.
+    /// - Parameter signers: certificates, in addition to those in the response, among which the signer may be. That
+    ///   does not make them trusted.
     private static func read(
         _ staple: [UInt8], leaf: OpaquePointer, issuer: OpaquePointer, _ signers: OpaquePointer?,
         _ anchors: AnchorStore

@@ -73,7 +73,7 @@ struct TrustFactChecker {
             // skipping it would check against fewer pins.
             guard let certificate = Certificate(der: pin.der) else {
                 let fault = ChainFault(
-                    code: X509_V_ERR_UNSPECIFIED, text: "a pin is no certificate", depth: 0, lacksAnchor: false)
+                    code: X509_V_ERR_UNSPECIFIED, text: "a pin is not a certificate", depth: 0, lacksAnchor: false)
                 return (.invalid(fault), false)
             }
             pinned.append(certificate)

@@ -70,7 +70,7 @@ public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConverti
         case .badCertificate(let file, let error): "\(file): \(error)"
         case .badKey(let file): "\(file) contains no private key that can be read (PEM, not encrypted)"
         case .keyOfAnother(let certificate, let key):
-            "the key in \(key) is not the one of the certificate in \(certificate)"
+            "the key in \(key) does not belong to the certificate in \(certificate)"
         }
     }
 }

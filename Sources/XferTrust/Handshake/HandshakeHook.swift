@@ -177,7 +177,7 @@ private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: 
     return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
 }
 
-/// The callback of SSL_CTX_set_info_callback(3): alerts, besides much that is of no interest here.
+/// The callback of SSL_CTX_set_info_callback(3): receives alerts, and other information that is ignored.
 private nonisolated func observeAlerts(_ ssl: OpaquePointer?, _ event: Int32, _ alert: Int32) {
     guard event == SSL_CB_READ_ALERT, alert & 0xff == SSL_AD_CLOSE_NOTIFY, let ssl,
         let hook = SSL_get_SSL_CTX(ssl).flatMap({ SSL_CTX_get_ex_data($0, contextIndex) })

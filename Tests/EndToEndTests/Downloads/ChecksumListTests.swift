@@ -53,11 +53,11 @@ import XferTestSupport
             }
             let requests = server.requests.filter { !$0.path.hasSuffix("SUMS") }.count
             let second = try await add()
-            #expect(second.isSuccess && second.output.contains("2 tasks: 2 were there already"), "\(second)")
+            #expect(second.isSuccess && second.output.contains("2 tasks: 2 existed already"), "\(second)")
             #expect(server.requests.filter { !$0.path.hasSuffix("SUMS") }.count == requests)
             try FileTree.write("corrupt", to: "\(daemon.downloads)/f0")
             let third = try await add()
-            #expect(third.output.contains("1 downloaded") && third.output.contains("1 was there already"), "\(third)")
+            #expect(third.output.contains("1 downloaded") && third.output.contains("1 existed already"), "\(third)")
             #expect(try sources[0].equals(file: "\(daemon.downloads)/f0"))
         }
     }

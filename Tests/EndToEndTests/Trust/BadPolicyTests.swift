@@ -158,7 +158,7 @@ import XferTestSupport
         try FileTree.write(client.privateKey, to: place.file("open.key"), mode: 0o640)
         try FileTree.write(other.privateKey, to: place.file("other.key"), mode: 0o600)
         let cases = [
-            "none.key": "No such file", "open.key": "readable by its owner only", "other.key": "is not the one of",
+            "none.key": "No such file", "open.key": "readable by its owner only", "other.key": "does not belong to",
             "c.pem": "readable by its owner only",
         ]
         for (key, words) in cases {

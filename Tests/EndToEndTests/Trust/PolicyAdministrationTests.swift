@@ -120,7 +120,7 @@ import XferTestSupport
             #"[{name: a, mode: public_key, hosts: ["*.*.org"], pins: ["\#(TrustFixture.foreignPin)"]}]"#: "hosts",
             #"[{name: a, mode: public_key, hosts: [a.test], pins: ["\#(pem)"]}]"#: "private key",
             #"[{name: a, mode: public_key, hosts: [a.test]}]"#: "no pins",
-            #"[{name: a, hosts: [a.test]}, {name: a, hosts: [b.test]}]"#: "two policies named",
+            #"[{name: a, hosts: [a.test]}, {name: a, hosts: [b.test]}]"#: "two policies have the name",
             #"[{name: a, hosts: [a.test], pinz: []}]"#: "pins",
         ]
         for (policies, word) in cases {

@@ -286,7 +286,7 @@ import XferTestSupport
             let screen = try await queue.screen()
             try await screen.shows("the queue") { Self.ids($0) == Self.order }
             await queue.daemon.kill9()
-            try await screen.showsFooter("the daemon went away; looking for it")
+            try await screen.showsFooter("the daemon is gone; reconnecting")
             try await screen.press("Down")
             try await screen.showsRow("> ", "4 ")
             try await queue.daemon.start()

@@ -63,7 +63,7 @@ import XferTestSupport
         ("pause --sate=failed", "unknown option --sate; did you mean --state?"),
         ("remove --files", nil), ("add -- --json", nil), ("fly --fast", nil),
         ("add --out x http://h/", "unknown option --out; did you mean -o FILE?"),
-        ("add -L http://h/", "unknown option -L; redirects are followed by themselves: leave it out"),
+        ("add -L http://h/", "unknown option -L; redirects are always followed: leave it out"),
         (
             "add -k http://h/",
             "unknown option -k; to trust one server's certificate, pin it: `xferctl policy pin HOST`, then `xferctl policy set`"
@@ -73,7 +73,7 @@ import XferTestSupport
         ("add -P /srv http://h/", "unknown option -P; did you mean -d DIR?"),
         ("add --limit 5K http://h/", "unknown option --limit; did you mean --limit-rate RATE?"),
         ("add -x8 http://h/", "unknown option -x; curl's is --proxy URL, aria2c's is --segments COUNT"),
-        ("batch add -j 3", "unknown option -j; it is the queue's: `xferctl limit --max-active COUNT`"),
+        ("batch add -j 3", "unknown option -j; it is a limit of the queue: `xferctl limit --max-active COUNT`"),
         ("pause --force 3", "unknown option --force; no command prompts before it acts: leave the option out"),
         // A value is no option.
         ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),

@@ -29,7 +29,7 @@ import XferProtocol
         #expect(file.cookies.map(\.name) == ["n", "long"] && file.skipped == [1, 3, 5])
         #expect(
             file.warning(option: "-b", path: "c")
-                == "warning: -b: 3 lines of c are no cookies, the first is line 1; the other 2 are used")
+                == "warning: -b: 3 lines of c are not cookies, the first is line 1; the other 2 are used")
         #expect(
             self.file(["x", line("a.test", "n")]).warning(option: "-b", path: "-")
                 == "warning: -b: line 1 of standard input is no cookie; the one cookie left is used")

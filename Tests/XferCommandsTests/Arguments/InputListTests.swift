@@ -132,7 +132,7 @@ import XferTestSupport
     @Test func aFileThatIsNoTextIsRefusedInOneLine() async throws {
         let (tasks, result, _) = try await add("\u{7F}ELF\n\0\nhttp://a/1\n")
         #expect(result.exit == .code(2) && tasks.isEmpty, "\(result)")
-        #expect(result.errors == "xferctl: -i: standard input is no text, and so no list of URLs\n", "\(result)")
+        #expect(result.errors == "xferctl: -i: standard input is not text, so it is not a list of URLs\n", "\(result)")
     }
 
     @Test func anOptionThatChangesNoByteIsIgnoredWithItsLine() async throws {
@@ -141,7 +141,7 @@ import XferTestSupport
         #expect(
             result.errors == """
                 xferctl: line 2: file-allocation: ignored, it has no equivalent here
-                xferctl: line 3: split: 16 is the most here
+                xferctl: line 3: split: the highest number here is 16
                 xferctl: line 4: bt-max-peers: ignored, it has no equivalent here
 
                 """)

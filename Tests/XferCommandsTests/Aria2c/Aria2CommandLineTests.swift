@@ -61,7 +61,7 @@ struct Aria2CommandLineTests {
         let job = try job(["--load-cookies=jar", "http://a.test/v"], files: ["jar": file])
         #expect(
             job.warnings == [
-                "warning: --load-cookies: 2 lines of jar are no cookies, the first is line 1; the one cookie left is used"
+                "warning: --load-cookies: 2 lines of jar are not cookies, the first is line 1; the one cookie left is used"
             ])
         guard case .set(let list) = job.tasks.first?.access.cookieList else { throw Aria2Fault("no cookies") }
         #expect(list.map(\.domain) == ["a.test"])

@@ -120,7 +120,7 @@ import XferSystem
             findings.map(\.message) == [
                 "ext4 at /",
                 "fuse.sshfs at /mnt/nas: not on this machine, without stable file numbers, exclusive_rename and "
-                    + "hard_links, only names of Windows, names of at most 143 bytes, files of at most 4.0 GiB, "
+                    + "hard_links, only names that Windows allows, names of at most 143 bytes, files of at most 4.0 GiB, "
                     + "times in steps of 1 s",
             ])
     }

@@ -81,7 +81,7 @@ import XferTestSupport
             (["profile"], "profile.list", ["profiles": [], "next_cursor": nil], "no profiles"),
             (["policy"], "policy.list", ["policies": [], "next_cursor": nil], "no policies"),
             (["hook"], "hook.list", ["hooks": [], "next_cursor": nil], "no hooks are configured"),
-            (["cache", "list"], "cache.list", ["entries": [], "next_cursor": nil], "nothing is kept"),
+            (["cache", "list"], "cache.list", ["entries": [], "next_cursor": nil], "the cache is empty"),
             (["failed-url"], "failed_url.list", ["entries": [], "next_cursor": nil], "no failed URLs"),
         ] as [([String], String, JSONValue, String)])
     func anEmptyListSaysSoOnATerminalAndIsNothingElsewhere(

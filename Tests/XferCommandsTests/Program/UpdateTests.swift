@@ -43,7 +43,8 @@ import XferTestSupport
         let jar = (lines + ["host\tFALSE\t/\tFALSE\t0\tsid\tx", "no cookie"]).joined(separator: "\n")
         let (changes, result) = try await run(["update", "7", "-b", "jar"], files: ["jar": jar])
         #expect(
-            result.exit == .code(0) && result.errors.contains("warning: -b: line 103 of jar is no cookie"), "\(result)")
+            result.exit == .code(0) && result.errors.contains("warning: -b: line 103 of jar is not a cookie"),
+            "\(result)")
         #expect(changes == ["cookie_list": [["domain": "host", "name": "sid", "value": "x"]]])
     }
 

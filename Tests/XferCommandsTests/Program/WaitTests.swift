@@ -125,7 +125,7 @@ final class Tasks: Sendable {
             daemon.emit(Wire.completed(7))
         }
         #expect(result.exit == .code(0), "\(result)")
-        #expect(result.errors.contains("the daemon went away") && result.errors.contains("the daemon is back"))
+        #expect(result.errors.contains("the daemon is gone") && result.errors.contains("the daemon is back"))
     }
 
     @Test func anotherDatabaseBehindTheSameSocketIsNotTakenForTheFirst() async throws {

@@ -24,7 +24,7 @@ import XferProtocol
         }
         summary.add(record(.completed) { $0.skipped = true })
         summary.add(record(.completed) { $0.notModified = true })
-        #expect(summary.line(seconds: 4) == "4 tasks: 2 downloaded (4.0 MiB in 4s), 2 were there already")
+        #expect(summary.line(seconds: 4) == "4 tasks: 2 downloaded (4.0 MiB in 4s), 2 existed already")
         for _ in 0..<2 {
             summary.add(
                 record(.failed) {
@@ -36,7 +36,7 @@ import XferProtocol
         summary.add(record(.cancelled))
         #expect(
             summary.line(seconds: 4)
-                == "7 tasks: 2 downloaded (4.0 MiB in 4s), 2 were there already, 2 failed: 2 dns failure, 1 cancelled")
+                == "7 tasks: 2 downloaded (4.0 MiB in 4s), 2 existed already, 2 failed: 2 dns failure, 1 cancelled")
         var one = ListSummary()
         one.add(record(.paused))
         #expect(one.line(seconds: 0) == "1 task: 1 not finished")

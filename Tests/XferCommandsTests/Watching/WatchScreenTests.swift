@@ -152,8 +152,8 @@ import XferProtocol
         watched.press("5")
         #expect(footer() == "limit of #7: 5_")
         watched.press(.escape)
-        watched.model.notice = "the daemon went away; looking for it"
-        #expect(footer() == "the daemon went away; looking for it")
+        watched.model.notice = "the daemon is gone; reconnecting"
+        #expect(footer() == "the daemon is gone; reconnecting")
     }
 
     @Test func detailsLieBesideBelowOrInsteadOfTheList() {

@@ -117,9 +117,12 @@ import XferTestSupport
             ([], "it ends too early"), (Array("#!/bin/sh".utf8), "it does not begin with TZif"),
             (TZif(version: 0, times: [], offsets: []).block(wide: false), "it has no local time type"),
             (TZif(version: 0, times: [(5, 0), (5, 0)], offsets: [0]).block(wide: false), "its times are not in order"),
-            (TZif(version: 0, times: [(5, 1)], offsets: [0]).block(wide: false), "a time has a type that is not there"),
+            (
+                TZif(version: 0, times: [(5, 1)], offsets: [0]).block(wide: false),
+                "a time refers to a type that does not exist"
+            ),
             (TZif(version: 0, times: [], offsets: [100_000]).block(wide: false), "an offset from UTC is out of range"),
-            (TZif(version: 0, times: [], offsets: [0], leaps: 1).block(wide: false), "it counts leap seconds"),
+            (TZif(version: 0, times: [], offsets: [0], leaps: 1).block(wide: false), "it contains leap seconds"),
             (TZif(version: 0, times: [], offsets: [0], leaps: -1).block(wide: false), "a count in it is out of range"),
             (
                 TZif(version: 50, times: [], offsets: [0]).block(wide: false)
@@ -128,7 +131,7 @@ import XferTestSupport
             (
                 TZif(version: 50, times: [], offsets: [0]).block(wide: false)
                     + TZif(version: 50, times: [], offsets: [0]).block(wide: true) + Array("\nnonsense\n".utf8),
-                "its last line is no TZ of POSIX"
+                "its last line is not a POSIX TZ string"
             ),
         ] as [([UInt8], String)]) func aFileThatIsNoZoneIsRefusedWithTheReason(bytes: [UInt8], reason: String)
     {

@@ -94,7 +94,7 @@ import XferProtocol
         var settings = Settings(defaultsFor: try userInstance())
         settings.access.users = ["ann": .init(roots: ["/a"]), "bea": .init(roots: ["/b"])]
         let (policy, warnings) = AccessPolicy.load(settings, ownUID: 990, accounts: accounts)
-        #expect(warnings == ["access.users.bea: user 1001 is named twice, this entry counts"])
+        #expect(warnings == ["access.users.bea: user 1001 occurs twice, this entry applies"])
         #expect(try policy.caller(Peer(uid: 1001, gid: 1)).roots == ["/b"])
     }
 

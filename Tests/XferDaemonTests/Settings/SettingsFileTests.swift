@@ -188,7 +188,7 @@ import XferModel
             ),
             (
                 "download: { dir: ~/../bob }",
-                "/c.yaml:1:18: download.dir: a path with \"..\" in it is not taken, found \"~/../bob\""
+                "/c.yaml:1:18: download.dir: expected a path without \"..\", found \"~/../bob\""
             ),
             (
                 "download:\n  roots:\n    - /srv\n    - srv",
@@ -210,7 +210,7 @@ import XferModel
             (
                 "access: { users: { bob: { max_tasks: 1 } } }",
                 "/c.yaml:1:20: access.users: bob: roots is missing: "
-                    + "expected the directories beneath which its tasks may write and read, absolute"
+                    + "expected absolute paths of the directories beneath which its tasks may write and read"
             ),
             (
                 "access: { users: { bob: { roots: [\"~\"] } } }",

@@ -59,7 +59,7 @@ import XferModel
         #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
         #expect(
             loaded.warnings == [
-                "the environment variable XFERD_QUEUE_MAXACTIVE means nothing, did you mean XFERD_QUEUE_MAX_ACTIVE?"
+                "the environment variable XFERD_QUEUE_MAXACTIVE is unknown, did you mean XFERD_QUEUE_MAX_ACTIVE?"
             ])
     }
 

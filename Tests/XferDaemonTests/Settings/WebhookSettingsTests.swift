@@ -65,11 +65,11 @@ import XferModel
         ("webhooks: { a: { url: 'http://h.test/', method: PUT } }", "method"),
         ("webhooks: { a: { url: 'http://h.test/', guests: maybe } }", "guests"),
         ("webhooks: { a: { url: 'http://h.test/', template: '{colour}' } }", "there is no field {colour}"),
-        ("webhooks: { a: { url: 'http://h.test/', content_type: text/plain } }", "beside a template"),
+        ("webhooks: { a: { url: 'http://h.test/', content_type: text/plain } }", "together with a template"),
         ("webhooks: { a: { url: 'http://h.test/', template: x, content_type: plain } }", "a media type"),
         ("webhooks: { a: { url: 'http://h.test/', batch: 0 } }", "batch"),
         ("webhooks: { a: { url: 'http://h.test/', batch: 501 } }", "batch"),
-        ("webhooks: { a: { url: 'http://h.test/', batch: 2, template: x } }", "expected no template"),
+        ("webhooks: { a: { url: 'http://h.test/', batch: 2, template: x } }", "not possible with a template"),
         ("webhooks: { 'a b': { url: 'http://h.test/' } }", "a webhook's name"),
     ])
     func aFaultyWebhookIsNamedInTheErrorWithoutItsSecrets(yaml: String, part: String) throws {

@@ -89,7 +89,7 @@ import XferTestSupport
         try await setProfile(manager) { $0.credential = Credential(user: "me", password: "pw") }
         let unbound = try await run("unbound")
         #expect(unbound.error?.reason == .credentialMissing)
-        #expect(unbound.error?.message.contains("sent to no server") == true)
+        #expect(unbound.error?.message.contains("cannot be sent") == true)
         try await setProfile(manager) { profile in
             profile.credential = Credential(user: "me", password: "pw")
             profile.baseURL = home

@@ -64,7 +64,7 @@ import XferTestSupport
 
     @Test func aMissingOrInvalidSecretIsNamedInTheError() throws {
         #expect(fault(.file("/nowhere/secret")) == "/nowhere/secret cannot be read: No such file or directory")
-        #expect(fault(.file("secret")).contains("no absolute path"))
+        #expect(fault(.file("secret")).contains("not an absolute path"))
         #expect(fault(.file(directory.path)).contains("is not a file"))
         #expect(fault(.environment("NOWHERE")).contains("NOWHERE"))
         for name in ["", ".", "..", "../secret", "a/b"] {

@@ -173,7 +173,7 @@ import XferTestSupport
                 .hasPrefix("window.zone: there is no such time zone") == true)
         #expect(
             await refusal { $0.window = TimeWindow(days: [.monday], zone: "../../etc/passwd") }
-                == "window.zone: that is no time zone's name")
+                == "window.zone: that is not the name of a time zone")
         let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
         await #expect(throws: ManagerError.self) {
             try await update(id, in: manager) {

@@ -65,7 +65,7 @@ struct ContinuedFile: Sendable {
                 }
             } catch {
                 services.logger.report(
-                    "a file of another program that is of no use any more could not be removed", error,
+                    "another program's file, which is no longer needed, could not be removed", error,
                     ["path": "\(directory.path(of: leftover.name))"])
             }
         }

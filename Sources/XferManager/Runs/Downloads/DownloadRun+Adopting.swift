@@ -4,7 +4,7 @@ import XferModel
 
 /// Continues a file that another program has left (`on_conflict: continue`).
 ///
-/// Its bytes are copied into the partial file, so that it stays as it is until the new file is published.
+/// Its bytes are copied into the partial file, so that it stays unchanged until the new file is published.
 extension DownloadRun {
     /// The file whose bytes are continued; nil if the task continues none, has bytes already, or has to fetch the
     /// whole.
@@ -30,7 +30,7 @@ extension DownloadRun {
             throw TransferError(
                 .destinationExists,
                 "\(found.path) exists and cannot be continued: nothing shows that its \(found.facts.length) bytes are "
-                    + "of the version that the server has; demand a checksum, or allow it with resume: unsafe")
+                    + "of the version that the server has; set a checksum, or allow it with resume: unsafe")
         }
         return AdoptionRules.resumeData(complete: found.complete, total: found.total, proof: proof)
             .map { AdoptedFile(source: found, resumeData: $0) }

@@ -30,7 +30,7 @@ extension DownloadRun {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())
         services.logger.notice(
-            "received bytes are discarded",
+            "received bytes were discarded",
             metadata: ["task": "\(task)", "transfer": "\(id)", "reason": "\(reason)", "bytes": "\(received)"])
         try await commit(.immediate) { tx, machine in
             try tx.update(resumeData: ResumeData(), of: id)
@@ -67,7 +67,7 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that no publish is under way.
+    /// Commits that no publish is in progress.
     func forgetIntent() async throws {
         let id = transfer.id
         try await commit(.immediate) { tx, _ in try tx.setPublishIntent(nil, of: id) }
@@ -88,7 +88,7 @@ extension DownloadRun {
         for (index, url) in specification.sources.enumerated()
         where count > 1 && transfer.sourceUse.senders.contains(index) {
             services.logger.notice(
-                "a source is set aside",
+                "a source was excluded",
                 metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])
         }
         try await commit(.immediate) { tx, _ in try tx.setSourceUse(use, of: id) }

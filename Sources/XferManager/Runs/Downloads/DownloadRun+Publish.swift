@@ -213,7 +213,7 @@ extension TaskSpecification {
     ///
     /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to
     /// compare has to be known before the request; and with mirrors the name must not depend on which of them answers.
-    /// There the first URL comes first.
+    /// In these cases the first URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.
     func namingURLs(last: HTTPURL?) -> [HTTPURL] {

@@ -23,7 +23,7 @@ struct ExistingFile: Sendable {
         guard let demanded else { return }
         let found = try await digest(demanded.algorithm, isCancelled)
         guard found != demanded else { return }
-        let has = found.map { "has \($0.description)" } ?? "is no regular file"
+        let has = found.map { "has \($0.description)" } ?? "is not a regular file"
         throw TransferError(
             .destinationExists,
             "\(directory.path(of: name)) exists and \(has), but the task demands \(demanded.description); it stays unchanged"

@@ -12,14 +12,14 @@ struct UnfinishedFile: Sendable {
     let complete: [Segment]
     /// The length of the whole in bytes; nil if unknown.
     let total: Int64?
-    /// True if aria2's control file is beside it.
+    /// True if aria2's control file is next to it.
     let hasControlFile: Bool
 
     /// The endings that browsers give to the names of unfinished downloads.
     static let browserSuffixes = [".part", ".crdownload"]
 
-    /// The file that a program may have left of a download with this name: the one with the name, unless it is empty,
-    /// else a browser's. Nil if there is none. Blocks.
+    /// The file that another program may have left of a download with this name: the one with the name, unless it is
+    /// empty, else a browser's. Nil if there is none. Blocks.
     ///
     /// - Throws: `notPermitted` if the users of the directory may not read it, `system`.
     static func find(_ name: String, in directory: DirectoryHandle) throws(FileError) -> UnfinishedFile? {

@@ -108,7 +108,7 @@ extension AnsweredRun {
                 TransferError(
                     .parseFailed,
                     "the server coded the body with \(coding.prefix(100).debugDescription), which was not requested; with the header "
-                        + "\"Accept-Encoding: gzip\" its coding would be undone")
+                        + "\"Accept-Encoding: gzip\" it would be decoded")
             )
         }
         let reader = services.reader

@@ -24,7 +24,7 @@ extension ExchangeRun {
             if body == nil { return nil }
         } else {
             guard length <= settings.largestResult else {
-                throw TransferError(.lengthMismatch, "the kept response has \(length) bytes, more than may be kept")
+                throw TransferError(.lengthMismatch, "the kept response has \(length) bytes, more than may be stored")
             }
             try await services.claim(length, by: transfer.id, in: spool.directory, for: "a response of \(length)")
             defer { services.space.withLockedValue { $0.remove(transfer.id) } }

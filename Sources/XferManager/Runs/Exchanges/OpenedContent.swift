@@ -7,7 +7,7 @@ import XferStore
 final class OpenedContent: Sendable {
     /// The content, or nil if there is none.
     let content: AttemptContent?
-    /// Bytes, as far as known before the first is sent: the boundaries of parts count, too.
+    /// The length in bytes, as far as it is known before the first byte is sent; it includes the boundaries of parts.
     let length: Int64?
     private let files: [SendableFile]
 

@@ -22,11 +22,11 @@ struct Discard: Sendable {
 /// The bytes of a transfer in its partial file, and the row that describes them.
 ///
 /// Confined to the `SharedTransfer` that owns it: all methods run in that actor's isolation. Invariants: `committed` is
-/// never ahead of the durable bytes. Kept bytes are dropped by a commit before anything is written over them.
+/// never ahead of the durable bytes. Kept bytes are discarded by a commit before anything is written over them.
 ///
 /// The methods suspend between reading `transfer` and writing it. That is safe because the owner has one writer at a
-/// time: `SegmentedDownload` makes one checkpoint after the other, bytes are dropped only while no other attempt is
-/// live, and all else happens before the first attempt or after the last.
+/// time: `SegmentedDownload` makes one checkpoint after the other, bytes are discarded only while no other attempt is
+/// live, and every other change happens before the first attempt or after the last.
 final class KeptBytes {
     private let context: RunContext
     private(set) var transfer: Transfer
@@ -34,8 +34,8 @@ final class KeptBytes {
     private(set) var committed: Int64 = 0
     /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
     var described = ResumeData()
-    /// The digest that verifies kept bytes which no validator proves to be of one version, or to be whole. It is stored
-    /// because the member that demanded it may leave. Nil if `SourceUse.unprovenFrom` is.
+    /// The digest that verifies kept bytes which no validator proves to be of one version, or to be complete. It is
+    /// stored because the member that demanded it may leave. Nil if `SourceUse.unprovenFrom` is nil.
     var bindingDigest: Checksum?
     let space: SpaceReserve
     /// The identity of the partial file; nil until the first checkpoint.
@@ -78,7 +78,7 @@ final class KeptBytes {
     }
 
     /// Opens the partial file and truncates it to the committed bytes. If it is not the file that was left, the caller
-    /// drops the kept bytes before it uses the file, so that bytes of a new version never have old validators.
+    /// discards the kept bytes before it uses the file, so that bytes of a new version never have old validators.
     ///
     /// - Parameter isNew: true if no file of this name is expected.
     func open(in directory: DirectoryHandle, isNew: Bool) async throws -> (part: PartialFile, problem: String?) {
@@ -179,7 +179,7 @@ final class KeptBytes {
         transfer.sourceUse = use
     }
 
-    /// Commits that no bytes were kept behind the offset from which only a digest would prove them.
+    /// Commits that no bytes are kept from the offset on after which only a digest would prove them.
     func removeUnprovenMark() async throws {
         var use = transfer.sourceUse
         use.unprovenFrom = nil
@@ -207,7 +207,7 @@ final class KeptBytes {
         let id = transfer.id
         if committed > 0 || transfer.resumeData.committedByteCount > 0 {
             services.logger.notice(
-                "received bytes are discarded",
+                "received bytes were discarded",
                 metadata: [
                     "task": "\(context.taskID)", "transfer": "\(id)", "reason": "\(discard.reason)",
                     "bytes": "\(max(committed, transfer.resumeData.committedByteCount))",
@@ -263,9 +263,9 @@ final class KeptBytes {
 
     // MARK: What is kept for an attempt
 
-    /// The resume data for a source. Under a digest it has no validators, which are another server's. For the whole in
-    /// place of the kept bytes it contains only the rules for answers that may replace them, and the attempt gets the
-    /// number of kept bytes.
+    /// The resume data for a source. Under a digest it has no validators, because they are another server's. For a
+    /// request of the whole instead of the rest it contains only the rules for answers that may replace them, and the
+    /// attempt gets the number of kept bytes.
     ///
     /// - Parameter isFirst: true if no response has been accepted in this round.
     func resumeData(for choice: MirrorSelector.Choice, isFirst: Bool) -> ResumeData {

@@ -43,7 +43,7 @@ struct SegmentConnections {
     /// The attempt of a connection; nil until its response is accepted.
     func handle(of connection: Int) -> AttemptHandle? { live[connection] ?? nil }
 
-    /// The live connections beside this one, ascending.
+    /// The other live connections, ascending.
     func live(besides connection: Int) -> [Int] { live.keys.filter { $0 != connection }.sorted() }
 
     // MARK: Starting
@@ -157,7 +157,7 @@ struct SegmentConnections {
             case none
             /// Stops every live connection: the round ends.
             case stopAll
-            /// Records the failure for the source; another one continues.
+            /// Records the failure of the source; another connection continues.
             case setAside(TransferError)
             /// Records that the source cannot continue the bytes of others.
             case refuse(RestartReason)

@@ -46,7 +46,7 @@ final class SegmentedDownload {
         (signals, signal) = AsyncStream.makeStream()
     }
 
-    /// Fetches the missing bytes over as many connections as the members want and the server allows.
+    /// Fetches the missing bytes over as many connections as the members request and the server allows.
     func run(on transfer: isolated SharedTransfer, maySplit: Bool) async throws -> SharedTransfer.Round {
         let plan = planOfKept(transfer, maySplit ? transfer.segmentCount : .one)
         connections = SegmentConnections(plan: plan, maySplit: maySplit)

@@ -149,7 +149,7 @@ extension SharedTransfer {
         describe(kept.description(of: outcome.resumeData, by: sources[0]))
     }
 
-    /// The highest number that a member, or a task about to become one, wants.
+    /// The highest number that a member, or a task that is about to join, requests.
     var segmentCount: SegmentCount {
         guard specification.kind == .download, specification.request.method == .get,
             specification.request.range?.suffixLength == nil
@@ -250,8 +250,8 @@ extension SharedTransfer {
         return outcome
     }
 
-    /// Handles the first accepted head: drops bytes of another version, reports the head to the members, and continues
-    /// if a task still wants the body.
+    /// Handles the first accepted head: discards bytes of another version, reports the head to the members, and
+    /// continues if a task still wants the body.
     ///
     /// Not inlined, so that attempts keep no memory for it.
     @inline(never)

@@ -3,7 +3,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The points at which a transfer checks, commits and drops its kept bytes; `KeptBytes` does it.
+/// The points at which a transfer checks, commits and discards its kept bytes; `KeptBytes` performs the steps.
 extension SharedTransfer {
     /// The largest file that is checked on the actor: two system calls cost less than a switch to the pool. Only on a
     /// disk of this machine: others may not answer.
@@ -11,7 +11,7 @@ extension SharedTransfer {
 
     // MARK: Before the first byte
 
-    /// Opens the partial file. If it is not the file that was left, the resume data is dropped in a commit first.
+    /// Opens the partial file. If it is not the file that was left, the resume data is discarded in a commit first.
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         try await kept.beginWriting()
         let (part, problem) = try await kept.open(in: directory, isNew: started.isExclusive)
@@ -37,7 +37,7 @@ extension SharedTransfer {
         describe(ResumeData())
     }
 
-    /// Drops bytes that only a digest can verify, if no member demands one.
+    /// Discards bytes that only a digest can verify, if no member demands one.
     func demandDigest(in part: PartialFile) async throws {
         guard let offset = transfer.sourceUse.unprovenFrom else { return }
         guard transfer.sourceUse.needsDigest(for: transfer.resumeData) else {
@@ -121,7 +121,7 @@ extension SharedTransfer {
         try await services.pool(in: part.directory).run { try part.truncate(to: 0) }
     }
 
-    /// Drops the kept bytes for all tasks that have them, because another process truncated, removed or replaced the
+    /// Discards the kept bytes for all tasks that have them, because another process truncated, removed or replaced the
     /// open file. Returns the error for the waiting members; the next attempt fetches everything again.
     func giveUpSpoiled(_ error: FileError) async -> any Error {
         do {

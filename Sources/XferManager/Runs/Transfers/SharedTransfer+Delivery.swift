@@ -56,7 +56,7 @@ struct WholeBody: Sendable {
     let length: Int64
     /// Validators, length and segments of the bytes.
     let described: ResumeData
-    /// The file's metadata when its last byte had arrived; nil where metadata cannot be relied on.
+    /// The file's metadata when its last byte had arrived; nil if the file system's metadata is not reliable.
     var facts: FileFacts?
 
     /// The digest that must match for the bytes to be of one version, and whole; nil where validators and lengths have

@@ -6,7 +6,7 @@ import XferStore
 
 /// Creates a file for each task.
 ///
-/// The last task that uses the bytes gets the original. A task that takes them while others use them gets a transfer of
+/// The last task that uses the bytes gets the original. A task that finishes while others use them gets a transfer of
 /// its own with a copy in its directory, and publishes that. A task uses the original until it has moved to its copy,
 /// so that no task renames a file that another may be copying.
 extension SharedTransfer {

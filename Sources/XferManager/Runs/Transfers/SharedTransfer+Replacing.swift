@@ -3,7 +3,7 @@ import XferCurl
 import XferFiles
 import XferModel
 
-/// Another version of the source, received into a file of its own beside the kept bytes; see `ReplacementRules`.
+/// Another version of the source, received into a file of its own while the kept bytes stay; see `ReplacementRules`.
 ///
 /// It is not in the database: until it replaces the kept bytes, a crash or a stop loses it.
 struct Replacement {
@@ -23,9 +23,9 @@ struct Replacement {
 }
 
 extension SharedTransfer {
-    /// Prepares an attempt to write another version beside the kept bytes. Returns false, without a change, if the new
-    /// version replaces them at once: there are few, the version was received before, there is no space for both, or
-    /// several attempts write.
+    /// Prepares an attempt to write another version into a file of its own. Returns false, without a change, if the new
+    /// version replaces them at once: there are few kept bytes, the version was received before, there is no space for
+    /// both, or several attempts write.
     func beginReplacement(
         _ version: Replacement.Version, of handle: AttemptHandle, in directory: DirectoryHandle
     ) async throws -> Bool {
@@ -52,7 +52,7 @@ extension SharedTransfer {
         return true
     }
 
-    /// Lets the new version replace the kept bytes if it has as many.
+    /// Replaces the kept bytes by the new version if it has as many bytes.
     func continueReplacement(_ new: Replacement, at offset: Int64, as part: PartialFile) async throws {
         guard ReplacementRules.replaces(offset, kept: kept.committed, isWhole: false) else { return }
         try await adopt(new, at: offset, as: part)

@@ -50,9 +50,9 @@ extension SharedTransfer {
         return specification.sources.enumerated().filter { senders.contains($0.offset) }.map(\.element)
     }
 
-    /// The reason why kept bytes are dropped when another source sends the whole.
+    /// The reason why kept bytes are discarded when another source sends the whole.
     static var takenOver: Discard {
-        Discard("its source cannot continue, and another one sends the whole", isSourceChange: true)
+        Discard("its source cannot continue them, and another source sends the whole", isSourceChange: true)
     }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
@@ -61,11 +61,11 @@ extension SharedTransfer {
         SharingRules.demandedDigest(own: specification.checksum, ofMembers: digestsOfMembers)
     }
 
-    /// The digest under which a body may be taken whose end nothing else proves.
+    /// The digest under which a body is accepted although nothing else proves that it is complete.
     var endDigest: Checksum? { SharingRules.endDigest(own: specification.checksum, ofMembers: digestsOfMembers) }
 
-    /// True if kept bytes may be continued from their source without a validator. After such a combination had the
-    /// wrong digest it may not: the whole is fetched from one source.
+    /// True if kept bytes may be continued from their source without a validator. False after such a combination had
+    /// the wrong digest: then the whole is fetched from one source.
     var mayJoinUnproven: Bool { !sources.selector.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
 
     /// Accepts a body from a source: the source counts as a sender from here on, and that is committed before its first
@@ -108,7 +108,7 @@ extension SharedTransfer {
     func setAside(_ connection: Int, _ error: TransferError) {
         let source = sources[connection].source
         let isAside = sources.selector.onFailure(of: source, error)
-        log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
+        log(isAside ? "a source was excluded" : "a source fails for now", source, error.message)
     }
 
     /// Records that a connection's source cannot continue the bytes of others.

@@ -16,8 +16,8 @@ import XferStore
 ///
 /// Invariant: in the state `running` exactly one `runWhileWanted` runs, and it alone makes attempts and commits.
 actor SharedTransfer: AttemptMaker {
-    /// The context of the task that created the transfer. Members may differ in all that is not part of the sharing
-    /// key, such as the checksum where there are no mirrors.
+    /// The context of the task that created the transfer. Members may differ in everything that is not part of the
+    /// sharing key, such as the checksum if there are no mirrors.
     let context: RunContext
     var attemptState = AttemptState()
     /// Tasks that were started on this transfer. The transfer does not stop while one of them is about to request the
@@ -29,7 +29,7 @@ actor SharedTransfer: AttemptMaker {
     var response = ResponseState()
     /// The attempts that fetch segments of the body at the same time; nil while a single attempt fetches all of it.
     var segmented: SegmentedDownload?
-    /// Another version that is received beside the kept bytes; nil if there is none.
+    /// Another version that is received while the kept bytes stay; nil if there is none.
     var replacement: Replacement?
     /// Hands out the body to one member at a time, so that the last member can find out that it is the last.
     let handingOut = AsyncLock()
@@ -75,7 +75,7 @@ actor SharedTransfer: AttemptMaker {
     /// an earlier member.
     ///
     /// - Parameters:
-    ///   - directory: the member's; nil when the task wants a response and no file.
+    ///   - directory: the member's; nil if the task gets a response and no file.
     ///   - adopted: the file whose bytes the transfer begins with, if it has none.
     func body(
         for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = [],
@@ -185,7 +185,7 @@ actor SharedTransfer: AttemptMaker {
         await setMaxRates(receive: rates.receive, send: rates.send)
     }
 
-    /// Reports a head to the members that have not got it yet. Members that do not want the body leave.
+    /// Reports a head to the members that have not got it yet. Members that do not need the body leave.
     func report(_ update: ResponseUpdate) async {
         for id in members.ids {
             guard let member = members.beginReport(of: update.number, to: id) else { continue }

@@ -13,7 +13,8 @@ struct TransferMembers {
         /// The conditional header fields: for `on_conflict: update`, which is never shared, or from a kept response's
         /// validators.
         let conditions: [HeaderField]
-        /// The file whose bytes the transfer begins with: for `on_conflict: continue`, which is never shared.
+        /// The file whose bytes the transfer begins with: for `on_conflict: continue`, where transfers are never
+        /// shared.
         let adopted: AdoptedFile?
         let asking: CheckedContinuation<SharedTransfer.Delivery, Never>
         /// The number of the last response head that was reported to this member.

@@ -59,7 +59,7 @@ actor RemoteUploadCleanup: ManagerPart {
         begin(asOf: clock())
     }
 
-    /// Returns when the requests under way have ended. Shut the engine down first.
+    /// Returns when the requests in progress have ended. Shut the engine down first.
     func shutdown() async {
         timer.disarm()
         await task?.value

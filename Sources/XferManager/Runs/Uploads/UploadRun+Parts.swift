@@ -21,7 +21,7 @@ extension UploadRun {
                 case .lacks:
                     pendingEvents.append(
                         .taskWarning(
-                            warning: "the server does not announce that it joins parts (tus: concatenation), so the "
+                            warning: "the server does not announce that it joins parts (tus: concatenation); the "
                                 + "upload is sent as one"))
                     return nil
                 case .failed(let error): return .failed(error)
@@ -62,7 +62,7 @@ extension UploadRun {
         }
     }
 
-    /// Stops the parts that are under way or begin meanwhile. The next run continues them.
+    /// Stops the parts that are in progress or begin meanwhile. The next run continues them.
     private func stopParts() async {
         for attempt in control.endAttempts() { await services.engine.stop(attempt.id) }
     }

@@ -195,7 +195,7 @@ actor UploadRun: AnsweredRun {
                 try tx.append(
                     .taskBytesDiscarded(
                         reason:
-                            "the server has lost the upload, which is sent from its beginning if the task continues",
+                            "the server has lost the upload; it is sent from the beginning if the task continues",
                         dropped: lost),
                     taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
@@ -292,7 +292,7 @@ actor UploadRun: AnsweredRun {
         guard let text = head.location, let place = try? CurlURL.resolve(text, against: url) else { return nil }
         if url.scheme == .https, place.scheme == .http, !specification.request.allowsDowngrade {
             throw TransferError(
-                .insecureRedirect, "\(url.hostKey) keeps the upload at a place without encryption",
+                .insecureRedirect, "\(url.hostKey) stores the upload at a URL without encryption",
                 host: place.hostKey)
         }
         return place

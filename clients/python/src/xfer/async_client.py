@@ -331,7 +331,7 @@ class AsyncClient(AsyncMethods):
         If the connection is lost, it is made again, and no durable event is missed or comes twice.
 
         Args:
-            since: First come the events after this sequence number; 0 is all that are kept. Default
+            since: First come the events after this sequence number; 0 is all stored ones. Default
                 is only what happens from now on.
             types: Types of events; default all.
             task_ids: Only events about these tasks.
@@ -367,7 +367,7 @@ class AsyncTask:
             TaskFailedError: It has failed; `reason` says why.
             TaskCancelledError: It was cancelled, or superseded in its slot.
             TaskRemovedError: It was removed.
-            WaitTimeoutError: It has not ended within `timeout` seconds; it goes on in the daemon.
+            WaitTimeoutError: It has not ended within `timeout` seconds; it continues in the daemon.
             StoreChangedError: The daemon has come back with another database.
         """
         deadline = _calls.Deadline(timeout)

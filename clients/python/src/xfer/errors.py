@@ -99,20 +99,20 @@ class TaskRemovedError(XferError):
 
 
 class WaitTimeoutError(XferError, TimeoutError):
-    """A task has not ended in time. It goes on in the daemon."""
+    """A task has not ended in time. It continues in the daemon."""
 
     def __init__(self, task_id: int) -> None:
-        super().__init__(f"task {task_id} has not ended in time; it goes on in the daemon")
+        super().__init__(f"task {task_id} has not ended in time; it continues in the daemon")
         self.task_id = task_id
 
 
 class StoreChangedError(XferError):
-    """The daemon has another database: ids and sequence numbers have started anew."""
+    """The daemon has another database: ids and sequence numbers start from the beginning."""
 
     def __init__(self, expected: str, found: str) -> None:
         super().__init__(
-            f"the daemon has another database ({found} in place of {expected}):"
-            " ids and sequence numbers of the first mean nothing there")
+            f"the daemon has another database ({found} instead of {expected}):"
+            " ids and sequence numbers of the old one mean nothing there")
         self.expected = expected
         self.found = found
 
