@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import XferSystem
+import XferTestSupport
 
 @testable import XferClient
 
@@ -30,7 +31,7 @@ struct SocketLocatorTests {
         let located = try SocketLocator(environment: ["XFERD_SOCKET": server.path], uid: 1000).connect()
         #expect(located.candidate.origin == .environment)
         #expect(located.connection.path == server.path)
-        #expect(located.fallbackNotice == nil)
+        #expect(located.fallbackNotice() == nil)
     }
 
     @Test func aMissingDaemonErrorListsTheTriedSocketsAndTheRemedy() throws {
@@ -73,5 +74,30 @@ struct SocketLocatorTests {
         let error = #expect(throws: NoDaemonError.self) { try locator.connect(to: .user) }
         let text = try #require(error?.description)
         #expect(text.contains("/none/xferd.sock") && !text.contains("/nonexistent/"), "\(text)")
+    }
+
+    @Test func withoutASessionThePlaceInTheStateDirectoryIsReported() throws {
+        let home = try TemporaryDirectory("home")
+        let locator = SocketLocator(environment: ["HOME": home.path], uid: 4_000_000_000)
+        let error = #expect(throws: NoDaemonError.self) { try locator.connect(to: .user) }
+        let text = try #require(error?.description)
+        #expect(text.contains("\(home.path)/.local/state/xferd/xferd.sock"), "\(text)")
+        #expect(!text.contains("/run/user"), "\(text)")
+    }
+
+    @Test func rootIsNotRemindedThatTheSystemsDaemonIsItsOwn() throws {
+        let server = try ScriptedServer { $0.awaitClose() }
+        let connection = try XferConnection.connect(to: server.path)
+        func notice(_ error: ConnectionError, isRoot: Bool) -> String? {
+            let own = FailedCandidate(candidate: .init(path: "/r/xferd.sock", origin: .user), error: error)
+            return LocatedConnection(
+                connection: connection, candidate: .init(path: "/run/xferd/xferd.sock", origin: .system),
+                passedOver: [own]
+            ).fallbackNotice(isRoot: isRoot)
+        }
+        #expect(notice(.noSocket(path: "/r/xferd.sock"), isRoot: true) == nil)
+        #expect(notice(.noSocket(path: "/r/xferd.sock"), isRoot: false)?.contains("using the system's daemon") == true)
+        // A daemon of root's own that does not answer is no such case.
+        #expect(notice(.notListening(path: "/r/xferd.sock"), isRoot: true) != nil)
     }
 }

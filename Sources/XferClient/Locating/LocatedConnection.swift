@@ -9,10 +9,13 @@ public struct LocatedConnection {
     public let passedOver: [FailedCandidate]
 
     /// A sentence for people if an earlier candidate failed, else nil.
-    public var fallbackNotice: String? {
+    ///
+    /// - Parameter isRoot: true if the caller is root, whose daemon is the system's.
+    public func fallbackNotice(isRoot: Bool = false) -> String? {
         // Few users have an agent of their own, so its absence is not reported.
+        let isUsual = candidate.origin == .systemFleet || candidate.origin == .system && isRoot
         let reported = passedOver.filter {
-            (candidate.origin != .systemFleet || $0.error != .noSocket(path: $0.candidate.path)) && !$0.isQuiet
+            !$0.isQuiet && !(isUsual && $0.error == .noSocket(path: $0.candidate.path))
         }
         guard !reported.isEmpty else { return nil }
         return reported.map { "\($0.error)" }.joined(separator: "; ")
@@ -25,8 +28,8 @@ public struct FailedCandidate: Hashable, Sendable {
     public let candidate: SocketLocator.Candidate
     public let error: ConnectionError
 
-    /// True if messages leave it out: most daemons have a session's runtime directory.
-    var isQuiet: Bool { candidate.origin == .userState && error.mayPass }
+    /// True if messages leave it out.
+    var isQuiet: Bool { candidate.isUnusual && error.mayPass }
 }
 
 /// The error that no daemon answers, with the sockets that were tried and the error of each.
@@ -61,7 +64,8 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         let denied = tried.filter { $0.candidate.origin != .user }
         if denied.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
             let own = origins.contains(.user) ? ", or start your own with \"xferctl daemon start\"" : ""
-            return "ask the operator to list you under access.users in its configuration\(own)"
+            return "ask the operator to list you under access.users in its configuration, and to add you to the group "
+                + "of the socket\(own)"
         }
         let fleets: Set<SocketLocator.Origin> = [.fleetEnvironment, .userFleet, .systemFleet]
         if !fleets.isDisjoint(with: origins) {

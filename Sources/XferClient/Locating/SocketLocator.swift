@@ -47,6 +47,9 @@ public struct SocketLocator: Sendable {
         /// The socket's path, or the URL of a daemon on the network.
         public let path: String
         public let origin: Origin
+        /// True for the place of the user's daemon that sessions such as this one do not use: with a runtime directory
+        /// the one without a session, else the one in that directory.
+        public var isUnusual = false
     }
 
     /// The sockets to try, in order.
@@ -76,8 +79,13 @@ public struct SocketLocator: Sendable {
     }
 
     private var userCandidates: [Candidate] {
-        [places.stateSocket.map { Candidate(path: $0, origin: .userState) }].compactMap(\.self)
-            + [Candidate(path: places.runtimeSocket, origin: .user)]
+        let hasSession = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
+        let runtime = Candidate(path: places.runtimeSocket, origin: .user)
+        guard let path = places.stateSocket else { return [runtime] }
+        return [
+            Candidate(path: path, origin: .userState, isUnusual: hasSession),
+            Candidate(path: runtime.path, origin: .user, isUnusual: !hasSession),
+        ]
     }
 
     private static let systemCandidate = Candidate(path: "/run/xferd/xferd.sock", origin: .system)

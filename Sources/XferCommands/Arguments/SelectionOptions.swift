@@ -27,7 +27,7 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks for this host, with its port unless that is the scheme's default; may be repeated.",
+            "Only tasks for this host, at any port or at the given one; may be repeated.",
             valueName: "host"),
         completion: .daemon(.hosts))
     var host: [String] = []
@@ -87,7 +87,7 @@ struct SelectionOptions: ParsableArguments {
 
     /// The selection to send to the daemon. For a range without an end, the daemon supplies the newest task.
     func selection(_ daemon: DaemonSession) throws(CommandFailure) -> TaskSelection {
-        guard !ids.isEmpty else { return TaskSelection(filter: filters.filter ?? .everything) }
+        guard !ids.isEmpty else { return TaskSelection(filter: try filters.filter(daemon) ?? .everything) }
         return TaskSelection(ids: try namedIDs(daemon))
     }
 

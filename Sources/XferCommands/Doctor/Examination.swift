@@ -29,7 +29,7 @@ struct Examination: Sendable {
     /// The daemon answers, but not this user.
     static func rights(_ refusal: String) -> Finding {
         .problem(
-            "rights", refusal, "an operator can add you to the group xferd, or list you under access.users")
+            "rights", refusal, "an operator can list you under access.users")
     }
 
     func rights(isOperator: Bool) -> Finding {

@@ -41,8 +41,7 @@ struct TaskSearch {
         }
         if !hosts.isEmpty {
             let host = Self.host(of: task.url ?? "").lowercased()
-            let name = Self.hasNoPort(host) ? host : String(host[..<(host.lastIndex(of: ":") ?? host.endIndex)])
-            guard hosts.contains(host) || hosts.contains(name) else { return false }
+            guard hosts.contains(host) || hosts.contains(Self.name(ofHost: host)) else { return false }
         }
         let texts = [
             TaskSummary.fileName(of: task), task.label ?? "", task.group ?? "", task.url ?? "", task.finalPath ?? "",
@@ -65,8 +64,13 @@ struct TaskSearch {
         return TaskSummary.percentDecoded(rest[rest.index(after: slash)...])
     }
 
+    /// The host without its port.
+    static func name(ofHost host: String) -> String {
+        hasNoPort(host) ? host : String(host[..<(host.lastIndex(of: ":") ?? host.endIndex)])
+    }
+
     /// A colon within brackets belongs to an IPv6 address.
-    private static func hasNoPort(_ host: String) -> Bool {
+    static func hasNoPort(_ host: String) -> Bool {
         let tail = host.lastIndex(of: "]").map { host[$0...] } ?? host[...]
         return !tail.contains(":")
     }

@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import XferClient
 import XferModel
@@ -21,7 +22,9 @@ struct DaemonSession {
     ) throws(CommandFailure) -> DaemonSession {
         do throws(NoDaemonError) {
             let located = try SocketLocator.ofThisProcess().connect(to: instance)
-            if let notice = located.fallbackNotice { error.line("xferctl: \(SafeText.sanitised(notice))") }
+            if let notice = located.fallbackNotice(isRoot: geteuid() == 0) {
+                error.line("xferctl: \(SafeText.sanitised(notice))")
+            }
             located.connection.interruptDescriptor = interruption
             let place: SocketLocator.Instance =
                 if case .server = instance { instance } else { .socket(located.connection.path) }

@@ -29,11 +29,21 @@ public enum OneShotCommands {
             }
             let file = instance.paths.configurationFile
             let isMissing = try ConfigurationFile.read(instance.paths) == nil
-            try StandardOutput.write(
+            let rest =
                 isMissing
-                    ? "\(file): there is no such file; the defaults, the environment and the options are valid\n"
-                    : "\(file): the configuration is valid\n")
+                ? ": there is no such file; the defaults, the environment and the options are valid"
+                : ": the configuration is valid"
+            try StandardOutput.write("\(file)\(rest)\(systemHint(besides: instance.paths))\n")
         }
+    }
+
+    /// A reminder of the system's configuration, which administrators mean and a check as a user does not read.
+    private static func systemHint(besides paths: InstancePaths) -> String {
+        let system = "/etc/xferd/config.yaml"
+        guard paths.kind == .user, !paths.isConfigurationFileRequired, geteuid() == 0, access(system, F_OK) == 0 else {
+            return ""
+        }
+        return "; to check the system's: xferd --config \(system) --check-config"
     }
 
     /// Prints the facts that `xferctl` needs before it starts a daemon: `client.start`, the state directory and the

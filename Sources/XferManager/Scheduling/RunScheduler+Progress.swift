@@ -93,7 +93,11 @@ extension RunScheduler {
     }
 
     /// The queued tasks among these whose previous runs are still stopping. They start when those runs have ended.
-    func endingRuns(among queued: [TaskID]) -> Set<TaskID> { Set(queued.filter { runs[$0] != nil }) }
+    ///
+    /// A run that was not stopped is none of these: the task's row was read before its start was committed.
+    func endingRuns(among queued: [TaskID]) -> Set<TaskID> {
+        Set(queued.filter { id in runs[id]?.control.isStopRequested ?? false })
+    }
 
     /// Publishes the final counters of an upload, before its end is committed: its terminal event follows them. A
     /// subscription knows those of other kinds by the terminal event itself.

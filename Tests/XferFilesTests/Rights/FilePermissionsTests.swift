@@ -62,6 +62,21 @@ import XferTestSupport
         }
     }
 
+    @Test func rootIsPermittedWhateverModeAndListSay() {
+        let closed = AccessList(entries: [.init(tag: .owner, permissions: 0), .init(tag: .other, permissions: 0)])
+        for list in [FilePermissions.List.none, .list(closed)] {
+            let file = FilePermissions(owner: 4711, group: 4800, mode: 0, list: list)
+            for wish in Self.wishes {
+                for root in [FileUser(uid: 0, gid: 0, groups: []), FileUser(unknownAccount: 0)] {
+                    #expect(file.decision(about: wish, for: root) == .permitted)
+                }
+            }
+        }
+        // A server that maps root to nobody (exports(5), root_squash) decides by itself.
+        let remote = FilePermissions(owner: 4711, group: 4800, mode: 0o777, list: .unknown)
+        #expect(remote.decision(about: .read, for: FileUser(uid: 0, gid: 0, groups: [])) == .undecided)
+    }
+
     @Test func anUnknownAccessListLeavesTheDecisionOpen() {
         let file = FilePermissions(owner: 4711, group: 4800, mode: 0o777, list: .unknown)
         for user in Self.users { #expect(file.decision(about: .read, for: user) == .undecided) }
