@@ -40,4 +40,46 @@ struct FleetListenTests {
             try await eventually("the other node refuses it") { try await !remote("a", "list").isSuccess }
         }
     }
+
+    @Test func aTokenHasItsUsersLimitOverTheFleetAndNoFieldsOfOperators() async throws {
+        let port = try FreePort.any()
+        let listener = ["listen": "[{ address: \"127.0.0.1:\(port)\" }]"]
+        let access = ["access": ["users": "{\"4711\": {roots: [\"/tmp\"], max_tasks: 2}}"]]
+        try await withFleet(1, fleet: ["a": listener], settings: access) { fleet in
+            let node = fleet.first
+            func token(_ name: String, _ options: String...) async throws -> String {
+                let made = try await node.ctl(["--fleet", "token", "add", name] + options)
+                #expect(made.isSuccess, "\(made)")
+                let file = node.daemon.directory.file(name)
+                try FileTree.write(made.output, to: file, mode: 0o600)
+                return file
+            }
+            let guest = try await token("guest", "--scope", "own", "--owner", "4711")
+            let adder = try await token("adder", "--scope", "add")
+            func add(_ params: String, _ token: String) async throws -> Command.Result {
+                try await node.ctl([
+                    "rpc", "task.add", params, "--server", "http://127.0.0.1:\(port)", "--token-file", token,
+                ])
+            }
+            let task = #"{"url":"http://127.0.0.1:9/a","kind":"data","paused":true}"#
+            let three = try await add("{\"tasks\":[\(task),\(task),\(task)]}", guest)
+            #expect(!three.isSuccess && three.errors.contains("max_tasks"), "\(three)")
+            let two = try await add("{\"tasks\":[\(task),\(task)]}", guest)
+            #expect(two.isSuccess, "\(two)")
+            #expect(try await !add(task, guest).isSuccess)
+            let tasks = try await node.call("task.list")["tasks"]?.arrayValue ?? []
+            let id = try #require(tasks.first?["id"]?.integerValue)
+            #expect(tasks.count == 2)
+            _ = try await node.call("task.cancel", ["ids": [.integer(id)]])
+            try await node.wait(id, for: "cancelled")
+            let room = try await add(task, guest)
+            #expect(room.isSuccess, "\(room)")
+
+            // A token that does not operate has no rights of an operator, although its user is one.
+            let field = #"{"url":"http://127.0.0.1:9/a","kind":"data","paused":true,"interface":"lo"}"#
+            let refused = try await add(field, adder)
+            #expect(!refused.isSuccess && refused.errors.contains("interface"), "\(refused)")
+            #expect(try await add(task, adder).isSuccess)
+        }
+    }
 }

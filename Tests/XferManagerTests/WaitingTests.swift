@@ -91,6 +91,36 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// As many as one call may name. Their rows are read for the answer alone.
+    @Test func aWaitForAsManyTasksAsACallTakesIsAnsweredWhenTheLastHasEnded() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let (url, directory) = (fixture.server.url("/a"), fixture.downloads)
+        let drafts = (0..<TaskCommands.largestAdd).map { number in
+            TaskDraft(url: url) { request in
+                TaskSpecification(
+                    owner: ManagerFixture.caller.owner, request: request,
+                    destination: Destination(directory: directory, name: "\(number)"), startsPaused: true)
+            }
+        }
+        let ids = try await manager.tasks.add(drafts, for: ManagerFixture.caller).map(\.id)
+        let answer = Task {
+            try await manager.queries.wait(for: WaitGoal(.ids(ids)), timeout: nil, for: ManagerFixture.caller)
+        }
+        try await eventually("it waits") { manager.hub.followers == 1 }
+        // More than one step of the service, and more events than a subscriber may leave unread.
+        for part in [ids.prefix(1), ids.dropFirst().dropLast(), ids.suffix(1)] {
+            #expect(manager.hub.followers == 1)
+            _ = try await manager.tasks.apply(.cancel, to: Array(part), for: ManagerFixture.caller)
+        }
+        let outcome = try await answer.value
+        #expect(outcome.isOver && outcome.open.isEmpty && outcome.missing.isEmpty)
+        #expect(outcome.tasks.map(\.id) + outcome.unread == ids)
+        #expect(outcome.tasks.allSatisfy { $0.state == .cancelled })
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aWaitForAnyTaskIsAnsweredByTheFirstEnd() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()

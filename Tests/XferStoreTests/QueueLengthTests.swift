@@ -69,6 +69,21 @@ struct QueueLengthTests {
             let heads = try tx.heads(of: lane, order: .lifo, limit: 4)
             #expect(heads.count == 4)
         },
+        Step(name: "the end of one of a task's targets") { tx, count in
+            let targets = try tx.add(count)
+            let dependent = try tx.insertTask(
+                specification(), state: .waiting, wait: Wait(.dependency), at: noon)
+            try tx.setDependencies(of: dependent.id, on: targets)
+        } work: { tx in
+            let first = try #require(try tx.list(TaskQuery(states: [.queued]), ascending: true, limit: 1).tasks.first)
+            try tx.setState(.completed, of: first.id)
+            let ended = try #require(try tx.nextEndedTarget())
+            let dependent = try #require(try tx.openDependents(of: ended.id, limit: 10).first)
+            try tx.settleDependency(of: dependent, on: ended.id, ended.outcome)
+            let waits = try tx.hasOpenTargets(dependent)
+            #expect(waits)
+            try tx.removeEndedTarget(ended.id)
+        },
     ]
 
     @Test(arguments: steps) func operationsCostTheSameInALongQueue(step: Step) async throws {

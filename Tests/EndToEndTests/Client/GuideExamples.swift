@@ -12,6 +12,18 @@ func fetch(_ url: String, with client: TransferClient) async throws -> String? {
     return try await task.wait().finalPath
 }
 
+func fetchLater(
+    _ url: String, digest: String, at start: Timestamp, with client: TransferClient
+) async throws -> TaskHandle {
+    var task = NewTask(url: url)
+    task.checksum = try Checksum(parsing: "sha-256=\(digest)")
+    task.schedule.notBefore = .set(start)
+    task.limits.maxRetries = .set(5)
+    task.destination.onConflict = .set(.overwrite)
+    task.choices.connectTimeout = .set(10)
+    return try await client.add(task)
+}
+
 func fetchAll(_ urls: [String], with client: TransferClient) async throws -> [String] {
     let tasks = try await client.add(urls.map { NewTask(url: $0) })
     return try await withThrowingTaskGroup { group in

@@ -228,6 +228,13 @@ struct SwiftClientTests {
             let paths = try await fetchAll([server.url("/other.iso?1"), server.url("/other.iso?2")], with: client)
             #expect(paths.count == 2 && paths.allSatisfy(FileTree.exists))
 
+            let later = try await fetchLater(
+                server.url("/later.iso"), digest: String(repeating: "0", count: 64),
+                at: Timestamp(seconds: 4_000_000_000), with: client)
+            let record = try await later.record()
+            #expect(record.wait?.reason.value == .schedule, "\(record)")
+            #expect(try await later.cancel())
+
             let image = try await client.add(server.url("/big.iso?image")) {
                 ($0.paused, $0.group) = (true, "images")
             }

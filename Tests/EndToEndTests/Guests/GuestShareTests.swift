@@ -70,7 +70,9 @@ import XferTestSupport
                 #expect(added.result != nil, "\(added.error.prefix(500))")
             }
             let grown = try daemon.residentKibibytes - before
-            #expect(grown < 120 << 10, "\(grown >> 10) MiB")
+            // The tasks alone take 11 MiB. Queues of 350 KB a subscriber would take 35 more.
+            let most = Patience.factor > 1 ? 120 : 32
+            #expect(grown < most << 10, "\(grown >> 10) MiB")
             withExtendedLifetime(readers) {}
         }
     }

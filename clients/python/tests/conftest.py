@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, List
 
 import pytest
 
 from daemon import Daemon
 from site_server import Site
+from xfer import _calls
 
 
 @pytest.fixture
@@ -31,3 +32,17 @@ def site() -> Iterator[Site]:
     site = Site()
     yield site
     site.close()
+
+
+@pytest.fixture
+def searches(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> List[Exception]:
+    """The errors that made a client look for a daemon that was killed. It is started at that moment."""
+    errors: List[Exception] = []
+
+    def delay(_: _calls.Patience, error: Exception) -> float:
+        errors.append(error)
+        daemon.start()
+        return 0.0
+
+    monkeypatch.setattr(_calls.Patience, "delay", delay)
+    return errors

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import List
+from typing import Any, AsyncIterator, List
 
 import pytest
 
@@ -12,7 +12,7 @@ from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
 from xfer import rpc_errors
-from xfer.records import TaskAddedEvent
+from xfer.records import TaskAddedEvent, TaskRecord
 
 
 async def added(events: xfer.AsyncEvents, count: int) -> List[int]:
@@ -137,6 +137,37 @@ def test_waiting_outlives_a_crash_of_the_daemon(server: str, daemon: Daemon, sit
             site.release()
             await asyncio.get_running_loop().run_in_executor(None, daemon.start)
             assert (await wait).state == "completed"
+
+    asyncio.run(run())
+
+
+def test_adding_following_and_wait_all_look_for_a_daemon_that_went_away(
+    server: str, daemon: Daemon, site: Site, searches: List[Exception], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            await client.daemon.status()
+            daemon.kill()
+            added = await client.add_all([f"{site.url}/file?1", f"{site.url}/missing"], kind="data")
+            assert len(searches) == 1
+            daemon.kill()
+            added.append(await client.add(f"{site.url}/file?2", kind="data"))
+            assert len(searches) == 2
+            daemon.kill()
+            async with client.follow(since=0, types="task.added", idle_timeout=60) as events:
+                assert [(await events.__anext__()).task_id for _ in added] == [task.id for task in added]
+            assert len(searches) == 3
+            listed = client.tasks
+
+            def kill_and_list(**arguments: Any) -> AsyncIterator[TaskRecord]:
+                if len(searches) == 3:
+                    daemon.kill()
+                return listed(**arguments)
+
+            monkeypatch.setattr(client, "tasks", kill_and_list)
+            records = await client.wait_all(added, timeout=60)
+            assert [record.state for record in records] == ["completed", "failed", "completed"]
+            assert len(searches) == 4
 
     asyncio.run(run())
 

@@ -6,7 +6,7 @@ import socket
 import threading
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import List, Union
+from typing import Any, Iterator, List, Union
 
 import pytest
 
@@ -15,7 +15,7 @@ from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
 from xfer import _calls, rpc_errors
-from xfer.records import NewTask, TaskAddMany
+from xfer.records import NewTask, TaskAddMany, TaskRecord
 
 
 def test_an_added_download_is_waited_for_and_published(server: str, daemon: Daemon, site: Site) -> None:
@@ -69,6 +69,54 @@ def test_waiting_outlives_a_crash_of_the_daemon(server: str, daemon: Daemon, sit
         daemon.start()
         thread.join(60)
     assert results == [str(daemon.downloads / "held")]
+
+
+def test_adding_looks_for_a_daemon_that_went_away_between_two_calls(
+    server: str, daemon: Daemon, searches: List[Exception],
+) -> None:
+    def urls() -> Iterator[str]:
+        yield from (f"http://127.0.0.1:9/{number}" for number in range(10_000))
+        yield "http://127.0.0.1:9/10000"
+        # The first 10,000 are added now.
+        daemon.kill()
+        yield "http://127.0.0.1:9/10001"
+
+    with xfer.Client(server) as client:
+        added = client.add_all(urls(), kind="data", paused=True)
+        assert len({task.id for task in added}) == 10_002
+        assert client.queue.stats().counts.paused == 10_002
+        daemon.kill()
+        client.add("http://127.0.0.1:9/10002", paused=True)
+        assert client.queue.stats().counts.paused == 10_003
+    assert [type(error) for error in searches] == [xfer.NoDaemonError] * 2
+
+
+def test_following_begins_although_the_daemon_went_away(
+    server: str, daemon: Daemon, searches: List[Exception],
+) -> None:
+    with xfer.Client(server) as client:
+        task = client.add("http://127.0.0.1:9/a", paused=True)
+        daemon.kill()
+        with client.follow(since=0, types="task.added", idle_timeout=60) as events:
+            assert next(events).task_id == task.id
+    assert len(searches) == 1
+
+
+def test_wait_all_gives_records_although_the_daemon_goes_away_before_it_reads_them(
+    server: str, daemon: Daemon, site: Site, searches: List[Exception], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with xfer.Client(server) as client:
+        added = client.add_all([f"{site.url}/file?1", f"{site.url}/missing"], kind="data")
+        listed = client.tasks
+
+        def kill_and_list(**arguments: Any) -> Iterator[TaskRecord]:
+            if not searches:
+                daemon.kill()
+            return listed(**arguments)
+
+        monkeypatch.setattr(client, "tasks", kill_and_list)
+        assert [record.state for record in client.wait_all(added, timeout=60)] == ["completed", "failed"]
+    assert len(searches) == 1
 
 
 def test_waiting_detects_another_database(server: str, daemon: Daemon, site: Site) -> None:

@@ -18,7 +18,7 @@ from ._async_connection import (
 from ._server import servers
 from ._values import UNSET, Maybe
 from .errors import (
-    ConnectionLostError, NoDaemonError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
+    ConnectionLostError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
 )
 from .async_events import AsyncEvents
 from .async_methods import AsyncMethods
@@ -52,8 +52,8 @@ class AsyncClient(AsyncMethods):
         token_file: A file with the token, in place of it.
         tls: How TLS connections are checked; default is `ssl.create_default_context()`.
         timeout: Seconds for a connection, and for an answer.
-        reconnect_for: Seconds for which `wait` and `follow` look for a daemon that went away; None
-            is without end.
+        reconnect_for: Seconds for which adding, waiting and following look for a daemon that went
+            away after it was reached; None is without end.
         insecure: Whether the token may be sent in plain text to another machine.
     """
 
@@ -78,6 +78,8 @@ class AsyncClient(AsyncMethods):
         self._opened = 0
         self._verified = -1
         self._store_id: Optional[str] = None
+        # A daemon that goes away after it was reached is looked for by what outlives its restart.
+        self._was_reached = False
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -152,7 +154,9 @@ class AsyncClient(AsyncMethods):
         if self._is_closed:
             raise XferError("the client is closed")
         self._opened += 1
-        return await connect(self._servers, self._has_address, self._options)
+        connection = await connect(self._servers, self._has_address, self._options)
+        self._was_reached = True
+        return connection
 
     async def _take(self) -> AsyncConnection:
         """A connection for one call. One of lines stays in the list, since it carries many."""
@@ -196,6 +200,19 @@ class AsyncClient(AsyncMethods):
         """Has `current_store_id` ask anew."""
         self._verified = -1
 
+    async def _over_restarts(self, action: Callable[[], Awaitable[T]], deadline: Optional[_calls.Deadline] = None) -> T:
+        """Calls, and repeats that while a daemon that was reached before is away."""
+        deadline = deadline or _calls.Deadline(None)
+        patience = _calls.Patience(self._options.reconnect_for)
+        while True:
+            try:
+                return await action()
+            except _calls.PASSING as error:
+                self._forget_store_id()
+                if not self._was_reached or deadline.remaining == 0:
+                    raise
+                await asyncio.sleep(deadline.bounded(patience.delay(error)))
+
     # Tasks.
 
     async def add(self, url: str, **options: Unpack[TaskOptions]) -> AsyncTask:
@@ -209,17 +226,12 @@ class AsyncClient(AsyncMethods):
             **options: The fields of `TaskOptions`, for example dir, output and checksum.
         """
         options.setdefault("client_key", _calls.new_key())
-        patience = _calls.Patience(self._options.reconnect_for)
-        was_lost = False
-        while True:
-            try:
-                result = await self.ask("task.add", {"url": url, **options}, TaskAddOne.from_wire)
-                return AsyncTask(self, result.task.id, await self.current_store_id(), result.task)
-            except (ConnectionLostError, NoDaemonError) as error:
-                was_lost = was_lost or isinstance(error, ConnectionLostError)
-                if not was_lost:
-                    raise
-                await asyncio.sleep(patience.delay(error))
+
+        async def add() -> AsyncTask:
+            result = await self.ask("task.add", {"url": url, **options}, TaskAddOne.from_wire)
+            return AsyncTask(self, result.task.id, await self.current_store_id(), result.task)
+
+        return await self._over_restarts(add)
 
     async def add_all(
         self, tasks: Iterable[Union[str, NewTask]], **options: Unpack[TaskOptions],
@@ -243,20 +255,14 @@ class AsyncClient(AsyncMethods):
         if "client_key" in options:
             raise ValueError("client_key: expected one for each task, in tasks")
         added: List[AsyncTask] = []
+
+        async def add(part: Sequence[Mapping[str, Any]]) -> List[AsyncTask]:
+            result = await self.ask("task.add", {"tasks": part}, TaskAddMany.from_wire)
+            store_id = await self.current_store_id()
+            return [AsyncTask(self, task_id, store_id, None) for task_id in result.ids]
+
         for part in _calls.add_parts(tasks, options):
-            patience = _calls.Patience(self._options.reconnect_for)
-            was_lost = False
-            while True:
-                try:
-                    result = await self.ask("task.add", {"tasks": part}, TaskAddMany.from_wire)
-                    store_id = await self.current_store_id()
-                    added += [AsyncTask(self, task_id, store_id, None) for task_id in result.ids]
-                    break
-                except (ConnectionLostError, NoDaemonError) as error:
-                    was_lost = was_lost or isinstance(error, ConnectionLostError)
-                    if not was_lost:
-                        raise
-                    await asyncio.sleep(patience.delay(error))
+            added += await self._over_restarts(lambda: add(part))
         return added
 
     async def wait_all(self, tasks: Sequence[AsyncTask], timeout: Optional[float] = None) -> List[TaskRecord]:
@@ -296,9 +302,14 @@ class AsyncClient(AsyncMethods):
             if unended and deadline.remaining == 0:
                 raise WaitTimeoutError(unended[0])
         records: Dict[int, TaskRecord] = {}
-        for part in _calls.parts(wanted):
-            async for record in self.tasks(filter={"ids": part}):
+
+        async def read(part: Sequence[int]) -> None:
+            await tasks[0]._check_store()
+            async for record in self.tasks(filter={"ids": list(part)}):
                 records[record.id] = record
+
+        for part in _calls.parts(wanted):
+            await self._over_restarts(lambda: read(part), deadline)
         for task in tasks:
             if task.id not in records:
                 raise TaskRemovedError(task.id)

@@ -25,7 +25,6 @@ class AsyncEvents:
         self._connection: Optional[AsyncConnection] = None
         self._idle = _calls.Deadline(None)
         self._messages: AsyncIterator[Mapping[str, Any]]
-        self._has_begun = False
         self._is_closed = False
         self._lost: Optional[EventsLostError] = None
 
@@ -41,7 +40,7 @@ class AsyncEvents:
 
     async def __aenter__(self) -> AsyncEvents:
         if self._connection is None:
-            await self._open()
+            await self._client._over_restarts(self._open)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -65,7 +64,7 @@ class AsyncEvents:
                 self._drop()
                 if self._is_closed:
                     break
-                if not self._has_begun:
+                if not self._client._was_reached:
                     raise
                 await asyncio.sleep(self._idle.bounded(self._patience.delay(error)))
                 if self._idle.remaining == 0:
@@ -105,7 +104,6 @@ class AsyncEvents:
             connection.close()
             raise
         self._connection = connection
-        self._has_begun = True
 
     async def _subscribe(self, connection: AsyncLineConnection) -> None:
         seconds = self._client._options.timeout

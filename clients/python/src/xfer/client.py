@@ -16,7 +16,7 @@ from ._connection import Connection, connect
 from ._server import servers
 from ._values import UNSET, Maybe
 from .errors import (
-    ConnectionLostError, NoDaemonError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
+    ConnectionLostError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
 )
 from .events import Events
 from .methods import READERS, Methods
@@ -46,8 +46,8 @@ class Client(Methods):
         token_file: A file with the token, in place of it.
         tls: How TLS connections are checked; default is `ssl.create_default_context()`.
         timeout: Seconds for a connection, and for an answer.
-        reconnect_for: Seconds for which `wait` and `follow` look for a daemon that went away; None
-            is without end.
+        reconnect_for: Seconds for which adding, waiting and following look for a daemon that went
+            away after it was reached; None is without end.
         insecure: Whether the token may be sent in plain text to another machine.
     """
 
@@ -69,6 +69,8 @@ class Client(Methods):
         self._opened = 0
         self._verified = -1
         self._store_id: Optional[str] = None
+        # A daemon that goes away after it was reached is looked for by what outlives its restart.
+        self._was_reached = False
 
     def __enter__(self) -> Client:
         return self
@@ -118,7 +120,9 @@ class Client(Methods):
             if self._is_closed:
                 raise XferError("the client is closed")
             self._opened += 1
-        return connect(self._servers, self._has_address, self._options)
+        connection = connect(self._servers, self._has_address, self._options)
+        self._was_reached = True
+        return connection
 
     def _take(self) -> Connection:
         while True:
@@ -155,6 +159,19 @@ class Client(Methods):
         """Has `current_store_id` ask anew."""
         self._verified = -1
 
+    def _over_restarts(self, action: Callable[[], T], deadline: Optional[_calls.Deadline] = None) -> T:
+        """Calls, and repeats that while a daemon that was reached before is away."""
+        deadline = deadline or _calls.Deadline(None)
+        patience = _calls.Patience(self._options.reconnect_for)
+        while True:
+            try:
+                return action()
+            except _calls.PASSING as error:
+                self._forget_store_id()
+                if not self._was_reached or deadline.remaining == 0:
+                    raise
+                time.sleep(deadline.bounded(patience.delay(error)))
+
     # Tasks.
 
     def add(self, url: str, **options: Unpack[TaskOptions]) -> Task:
@@ -168,17 +185,12 @@ class Client(Methods):
             **options: The fields of `TaskOptions`, for example dir, output and checksum.
         """
         options.setdefault("client_key", _calls.new_key())
-        patience = _calls.Patience(self._options.reconnect_for)
-        was_lost = False
-        while True:
-            try:
-                result = self.ask("task.add", {"url": url, **options}, TaskAddOne.from_wire)
-                return Task(self, result.task.id, self.current_store_id(), result.task)
-            except (ConnectionLostError, NoDaemonError) as error:
-                was_lost = was_lost or isinstance(error, ConnectionLostError)
-                if not was_lost:
-                    raise
-                time.sleep(patience.delay(error))
+
+        def add() -> Task:
+            result = self.ask("task.add", {"url": url, **options}, TaskAddOne.from_wire)
+            return Task(self, result.task.id, self.current_store_id(), result.task)
+
+        return self._over_restarts(add)
 
     def add_all(
         self, tasks: Iterable[Union[str, NewTask]], **options: Unpack[TaskOptions],
@@ -202,20 +214,14 @@ class Client(Methods):
         if "client_key" in options:
             raise ValueError("client_key: expected one for each task, in tasks")
         added: List[Task] = []
+
+        def add(part: Sequence[Mapping[str, Any]]) -> List[Task]:
+            result = self.ask("task.add", {"tasks": part}, TaskAddMany.from_wire)
+            store_id = self.current_store_id()
+            return [Task(self, task_id, store_id, None) for task_id in result.ids]
+
         for part in _calls.add_parts(tasks, options):
-            patience = _calls.Patience(self._options.reconnect_for)
-            was_lost = False
-            while True:
-                try:
-                    result = self.ask("task.add", {"tasks": part}, TaskAddMany.from_wire)
-                    store_id = self.current_store_id()
-                    added += [Task(self, task_id, store_id, None) for task_id in result.ids]
-                    break
-                except (ConnectionLostError, NoDaemonError) as error:
-                    was_lost = was_lost or isinstance(error, ConnectionLostError)
-                    if not was_lost:
-                        raise
-                    time.sleep(patience.delay(error))
+            added += self._over_restarts(lambda: add(part))
         return added
 
     def wait_all(self, tasks: Sequence[Task], timeout: Optional[float] = None) -> List[TaskRecord]:
@@ -255,9 +261,14 @@ class Client(Methods):
             if unended and deadline.remaining == 0:
                 raise WaitTimeoutError(unended[0])
         records: Dict[int, TaskRecord] = {}
-        for part in _calls.parts(wanted):
-            for record in self.tasks(filter={"ids": part}):
+
+        def read(part: Sequence[int]) -> None:
+            tasks[0]._check_store()
+            for record in self.tasks(filter={"ids": list(part)}):
                 records[record.id] = record
+
+        for part in _calls.parts(wanted):
+            self._over_restarts(lambda: read(part), deadline)
         for task in tasks:
             if task.id not in records:
                 raise TaskRemovedError(task.id)

@@ -29,7 +29,7 @@ class Events:
         # Held by the thread that waits for an event.
         self._reading = threading.Lock()
         self._lost: Optional[EventsLostError] = None
-        self._open()
+        client._over_restarts(self._open)
 
     @property
     def last_seq(self) -> Optional[int]:
