@@ -16,6 +16,7 @@ struct BatchCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a list of URLs as a batch.",
             discussion: """
                 The file has one URL a line, or mirrors with tabs between, and aria2's options below them, as that of \
@@ -179,6 +180,7 @@ struct BatchCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List batches, the newest first: yours, or every user's for an operator.")
 
         @OptionGroup var pages: PageOptions
@@ -197,6 +199,7 @@ struct BatchCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the progress of a batch.",
             discussion: "With --wait exits with 0 when all members completed, 1 when one failed, 5 when time is up.",
             aliases: ["get"])

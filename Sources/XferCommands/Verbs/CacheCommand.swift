@@ -15,7 +15,7 @@ struct CacheCommand: ParsableCommand {
         defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the size of the cache.")
+        static let configuration = CommandConfiguration(commandName: "stats", abstract: "Show the size of the cache.")
 
         @OptionGroup var options: VerbOptions
 
@@ -25,7 +25,8 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List cached responses, the newest first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List cached responses, the newest first.")
 
         @OptionGroup var pages: PageOptions
 
@@ -43,6 +44,7 @@ struct CacheCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a cached response.", aliases: ["get"])
 
         @Argument(help: "Id of the entry.", completion: .daemon(.cacheEntries), transform: entryID)
@@ -59,6 +61,7 @@ struct CacheCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove responses, so that they are fetched again.",
             discussion: "Give a URL as it was requested, including the parts that the list shows as ***.")
 
@@ -76,7 +79,8 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct Clear: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove all cached responses; for operators.")
+        static let configuration = CommandConfiguration(
+            commandName: "clear", abstract: "Remove all cached responses; for operators.")
 
         @OptionGroup var options: VerbOptions
 
@@ -89,6 +93,7 @@ struct CacheCommand: ParsableCommand {
 
     struct Trim: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trim",
             abstract: "Apply the limits now, or lower ones this time only; for operators.",
             discussion: "Above the limit, the least recently used responses are removed until half of it is free.")
 

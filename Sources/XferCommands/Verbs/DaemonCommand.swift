@@ -18,7 +18,8 @@ struct DaemonCommand: ParsableCommand {
         subcommands: [Start.self, Status.self, Stop.self, Log.self], defaultSubcommand: Status.self)
 
     struct Start: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Start a daemon of your own, unless one runs.")
+        static let configuration = CommandConfiguration(
+            commandName: "start", abstract: "Start a daemon of your own, unless one runs.")
 
         @OptionGroup var output: OutputOptions
 
@@ -35,6 +36,7 @@ struct DaemonCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show the daemon's process, files and service manager.",
             discussion: "The exit status is 4 if no daemon answers.")
 
@@ -51,6 +53,7 @@ struct DaemonCommand: ParsableCommand {
 
     struct Stop: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "Stop the daemon; its tasks continue at the next start.",
             discussion: "Returns when the daemon has ended. `xferctl shutdown --mode` has other ways.")
 
@@ -83,6 +86,7 @@ struct DaemonCommand: ParsableCommand {
 
     struct Log: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "log",
             abstract: "Print the end of the daemon's log.",
             discussion: """
                 The log of a daemon that xferctl started is in its state directory; that of a service is systemd's \

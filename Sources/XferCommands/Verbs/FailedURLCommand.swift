@@ -15,7 +15,7 @@ struct FailedURLCommand: ParsableCommand {
         subcommands: [List.self, Remove.self, Clear.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, the newest first.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, the newest first.")
 
         @OptionGroup var pages: PageOptions
 
@@ -33,6 +33,7 @@ struct FailedURLCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Allow requests of URLs again.",
             discussion: "Give a URL as it was added, including the parts that the list shows as ***.")
 
@@ -49,6 +50,7 @@ struct FailedURLCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Allow requests of all URLs again: yours, or every user's for an operator.")
 
         @OptionGroup var options: VerbOptions

@@ -16,7 +16,7 @@ struct FleetCommand: ParsableCommand {
         ])
 
     struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the fleet's state.")
+        static let configuration = CommandConfiguration(commandName: "status", abstract: "Show the fleet's state.")
 
         @OptionGroup var options: VerbOptions
 
@@ -27,7 +27,8 @@ struct FleetCommand: ParsableCommand {
     }
 
     struct Nodes: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the nodes.", aliases: ["list"])
+        static let configuration = CommandConfiguration(
+            commandName: "nodes", abstract: "List the nodes.", aliases: ["list"])
 
         @OptionGroup var options: VerbOptions
 
@@ -41,6 +42,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a download for certain nodes.",
             discussion: "`xferctl --fleet add` has all options of a task, for any node.")
 
@@ -71,6 +73,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Move: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "move",
             abstract: "Change which nodes may run tasks.",
             discussion: "Bytes that a node has received stay there; the next node fetches them again.")
 
@@ -97,6 +100,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Drain: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "drain",
             abstract: "Drain a node: it finishes its tasks and claims no more.",
             discussion: "When it has no tasks it may be stopped: `xferctl fleet nodes` shows it.")
 
@@ -110,7 +114,8 @@ struct FleetCommand: ParsableCommand {
     }
 
     struct Undrain: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a drained node claim tasks again.")
+        static let configuration = CommandConfiguration(
+            commandName: "undrain", abstract: "Let a drained node claim tasks again.")
 
         @Argument(help: "The node's name.") var node: String
         @OptionGroup var options: VerbOptions
@@ -123,6 +128,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Limit: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "limit",
             abstract: "Limit the tasks of one host over all nodes.", discussion: "Without a number there is no limit.")
 
         @Argument(help: "The host as in a URL, with :port unless it is the scheme's default.") var host: String
@@ -140,6 +146,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Remove a node that is permanently lost.",
             discussion: "Without --yes it only shows the effects on its tasks.")
 

@@ -17,6 +17,7 @@ struct GroupCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List groups: yours, or every user's for an operator.")
 
         @OptionGroup var pages: PageOptions
@@ -35,6 +36,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a group's limit and counts.", aliases: ["get"])
 
         @OptionGroup var group: GroupArguments
@@ -52,6 +54,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Set a group's limits.", discussion: "Survives restarts. For operators.")
 
         @OptionGroup var group: GroupArguments
@@ -97,6 +100,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pause",
             abstract: "Pause the group; running transfers continue.",
             discussion: "Applies until `xferctl group resume`, also after restarts and to tasks added later.",
             aliases: ["stop"])
@@ -126,6 +130,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resume",
             abstract: "Resume the group.", aliases: ["start"])
 
         @OptionGroup var group: GroupArguments
@@ -145,6 +150,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove the settings of a group; its tasks stay.", discussion: "For operators.")
 
         @OptionGroup var group: GroupArguments

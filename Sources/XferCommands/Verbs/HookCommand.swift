@@ -12,7 +12,7 @@ struct HookCommand: ParsableCommand {
         subcommands: [List.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
 
         @OptionGroup var options: VerbOptions
 

@@ -14,7 +14,7 @@ struct OperationCommand: ParsableCommand {
         subcommands: [List.self, Show.self, Cancel.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, the newest first.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, the newest first.")
 
         @OptionGroup var pages: PageOptions
         @OptionGroup var options: VerbOptions
@@ -25,7 +25,8 @@ struct OperationCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the progress of an operation, or its result.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show the progress of an operation, or its result.")
 
         @Argument(help: ArgumentHelp("The operation's id.", valueName: "id"), transform: OperationText.id)
         var id: OperationID
@@ -40,6 +41,7 @@ struct OperationCommand: ParsableCommand {
 
     struct Cancel: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Stop an operation; what it has changed stays changed.")
 
         @Argument(help: ArgumentHelp("The operation's id.", valueName: "id"), transform: OperationText.id)

@@ -14,7 +14,7 @@ struct PolicyCommand: ParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all policies.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List all policies.")
 
         @OptionGroup var options: VerbOptions
 
@@ -27,6 +27,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show everything about a policy.", aliases: ["get"])
 
         @Argument(help: "The policy's name.", completion: .daemon(.policies))
@@ -43,6 +44,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a policy.",
             discussion: "Its hosts are judged by the next less specific policy from then on.")
 
@@ -60,6 +62,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Show how a server is judged, without transferring anything.",
             discussion: "Exits with 0 when every policy accepts the server, else with 1.")
 
@@ -83,6 +86,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Pin: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pin",
             abstract: "Show a server's certificates, ready to be pinned.",
             discussion: """
                 The server is judged by the ordinary check first. If you pin what this shows, you trust the network \

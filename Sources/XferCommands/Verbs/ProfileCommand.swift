@@ -15,7 +15,7 @@ struct ProfileCommand: ParsableCommand {
         subcommands: [List.self, Show.self, ProfileSetCommand.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all profiles.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List all profiles.")
 
         @OptionGroup var options: VerbOptions
 
@@ -28,6 +28,7 @@ struct ProfileCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show everything about a profile but its secrets.", aliases: ["get"])
 
         @Argument(help: "The profile's name.", completion: .daemon(.profiles))
@@ -44,6 +45,7 @@ struct ProfileCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a profile and its cookies.",
             discussion: "Tasks with its values continue, unless they use its credential.")
 

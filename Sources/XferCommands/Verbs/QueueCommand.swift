@@ -8,7 +8,8 @@ struct QueueCommand: ParsableCommand {
         subcommands: [Stats.self, Pause.self, Resume.self], defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show counts, rates and limits.")
+        static let configuration = CommandConfiguration(
+            commandName: "stats", abstract: "Show counts, rates and limits.")
 
         @OptionGroup var options: VerbOptions
 
@@ -21,6 +22,7 @@ struct QueueCommand: ParsableCommand {
 
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pause",
             abstract: "Pause the queue; running transfers continue.",
             discussion: "Applies until `xferctl queue resume`, also after restarts.")
 
@@ -36,7 +38,7 @@ struct QueueCommand: ParsableCommand {
     }
 
     struct Resume: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Resume the queue.")
+        static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resume the queue.")
 
         @Flag(help: "Start waiting tasks now, and end the cooldowns of hosts.")
         var now = false

@@ -12,7 +12,8 @@ struct SlotCommand: ParsableCommand {
         subcommands: [Show.self, Detach.self, Cancel.self])
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the task in a slot.", aliases: ["get"])
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show the task in a slot.", aliases: ["get"])
 
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
@@ -30,6 +31,7 @@ struct SlotCommand: ParsableCommand {
 
     struct Detach: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "detach",
             abstract: "Empty a slot; the task continues.",
             discussion: "A task that is added to the slot later does not cancel it.")
 
@@ -45,7 +47,7 @@ struct SlotCommand: ParsableCommand {
     }
 
     struct Cancel: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Cancel the task in a slot.")
+        static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Cancel the task in a slot.")
 
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String

@@ -14,7 +14,7 @@ struct StrictTransportCommand: ParsableCommand {
         subcommands: [List.self, Clear.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them by name.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them by name.")
 
         @OptionGroup var options: VerbOptions
 
@@ -39,6 +39,7 @@ struct StrictTransportCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Remove hosts, until they demand https again.")
 
         @Argument(help: ArgumentHelp("Names of hosts.", valueName: "host"))

@@ -13,7 +13,8 @@ struct TokenCommand: ParsableCommand {
         subcommands: [List.self, Add.self, Revoke.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, without the tokens themselves.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them, without the tokens themselves.")
 
         @OptionGroup var options: VerbOptions
 
@@ -26,6 +27,7 @@ struct TokenCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Make a token and print it.",
             discussion: """
                 The token is shown once; xferd stores only its hash. Of the scopes, metrics allows only /metrics, read \
@@ -75,6 +77,7 @@ struct TokenCommand: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "End a token.", discussion: "It is refused at once, and its connections are closed.")
 
         @Argument(help: ArgumentHelp("Its name.", valueName: "name"))

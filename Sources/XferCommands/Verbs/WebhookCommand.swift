@@ -13,7 +13,8 @@ struct WebhookCommand: ParsableCommand {
         subcommands: [List.self, Test.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them with the state of their deliveries.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them with the state of their deliveries.")
 
         @OptionGroup var options: VerbOptions
 
@@ -26,6 +27,7 @@ struct WebhookCommand: ParsableCommand {
 
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Send a test event to a receiver.",
             discussion: "The event has the type webhook.test, is signed like a delivery, and is sent once.")
 

@@ -152,26 +152,32 @@ public enum Daemon {
             ])
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
-        var listening: [any Service] = [
-            SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger) {
-                manager.endWaits()
-            }
+        var listening: [NamedService] = [
+            (
+                "socket",
+                SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger) {
+                    manager.endWaits()
+                }
+            )
         ]
         if let gateway {
             try await manager.tokens.load()
             tokens.refresh()
             manager.tokens.onRevocation { gateway.revoke(tokenID: $0) }
-            listening.append(
-                GatewayService(gateway: gateway, listeners: settings.listen, logger: logger) { manager.endWaits() })
+            let service = GatewayService(gateway: gateway, listeners: settings.listen, logger: logger) {
+                manager.endWaits()
+            }
+            listening.append(("listeners", service))
         }
-        let group = ServiceGroup(
-            services: [ManagerService(manager: manager, shutdown: shutdown)] + listening + [
-                WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
-                ReloadService(configuration: configuration, notifier: notifier),
-                StatusService(manager: manager, notifier: notifier),
-                MemoryService(manager: manager, memory: memory),
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        let watchdog = Watchdog(environment: instance.environment)
+        let first: [NamedService] = [("manager", ManagerService(manager: manager, shutdown: shutdown))]
+        let others: [NamedService] = [
+            ("watchdog", WatchdogService(watchdog: watchdog, manager: manager)),
+            ("reload", ReloadService(configuration: configuration, notifier: notifier)),
+            ("status", StatusService(manager: manager, notifier: notifier)),
+            ("memory", MemoryService(manager: manager, memory: memory)),
+        ]
+        let group = ServiceGroup(first + listening + others, logger: logger)
         shutdown.onRequest { await group.triggerGracefulShutdown() }
         let check = Task {
             guard await manager.findsDamageAfterUncleanStop() else { return false }

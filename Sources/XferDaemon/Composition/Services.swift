@@ -2,12 +2,28 @@ import Glibc
 package import JSONRPC
 package import Logging
 import NIOConcurrencyHelpers
-import ServiceLifecycle
+package import ServiceLifecycle
 import UnixSignals
 import XferManager
 import XferModel
 
 // The parts of the running service, in the order in which they start; they stop in the reverse order.
+
+/// A part of the running service, with its name in the log. Without one the library prints everything that the part
+/// refers to, at each start.
+package typealias NamedService = (name: String, service: any Service)
+
+extension ServiceGroup {
+    /// Creates a group that ends with SIGTERM and SIGINT.
+    package init(_ services: [NamedService], logger: Logger) {
+        let configurations = services.map {
+            ServiceGroupConfiguration.ServiceConfiguration(service: $0.service, serviceName: $0.name)
+        }
+        self.init(
+            configuration: ServiceGroupConfiguration(
+                services: configurations, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    }
+}
 
 /// Keeps the manager running until everything else has stopped, then checkpoints and closes it.
 struct ManagerService: Service {

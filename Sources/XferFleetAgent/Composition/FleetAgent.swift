@@ -124,10 +124,9 @@ public enum FleetAgent {
             handlers: face.handlers, access: access, memory: MemoryCare(), required: MethodRegistry.documented)
         let routes = routes(face, service, context)
         let server = RPCServer(service: service, routes: routes, limits: RPCLimits(configuration.settings))
-        var services: [any Service] = [
-            SocketService(
-                server: server, endpoints: [RPCEndpoint(path: socket, settings: configuration.settings)],
-                notifier: notifier, logger: logger)
+        let endpoint = RPCEndpoint(path: socket, settings: configuration.settings)
+        var services: [NamedService] = [
+            ("socket", SocketService(server: server, endpoints: [endpoint], notifier: notifier, logger: logger))
         ]
         var gateway: Gateway?
         if !listeners.isEmpty {
@@ -136,15 +135,15 @@ public enum FleetAgent {
                 service, routes, tokens.remote, configuration.settings, storeID: try await database.nodes.fleetID(),
                 logger)
             tokens.registry.onRevocation { made.revoke(tokenID: $0) }
-            services.append(GatewayService(gateway: made, listeners: listeners, logger: logger))
+            services.append(("listeners", GatewayService(gateway: made, listeners: listeners, logger: logger)))
             gateway = made
         }
         services += [
-            NodeService(node: node), CertificateService(gateway: gateway, tokens: tokens),
-            AliveService(watchdog: Watchdog(environment: configuration.instance.environment)),
+            ("node", NodeService(node: node)),
+            ("certificates", CertificateService(gateway: gateway, tokens: tokens)),
+            ("watchdog", AliveService(watchdog: Watchdog(environment: configuration.instance.environment))),
         ]
-        let group = ServiceGroup(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        let group = ServiceGroup(services, logger: logger)
         do {
             try await group.run()
         } catch {

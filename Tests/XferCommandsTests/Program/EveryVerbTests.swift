@@ -72,6 +72,15 @@ import XferTestSupport
         }
     }
 
+    /// A command without a name of its own costs each start of xferctl the search for one.
+    @Test func everyCommandSaysItsName() {
+        func unnamed(_ command: any ParsableCommand.Type) -> [String] {
+            let own = command.configuration.commandName == nil ? ["\(command)"] : []
+            return command.configuration.subcommands.reduce(own) { $0 + unnamed($1) }
+        }
+        #expect(unnamed(RootCommand.self) == [])
+    }
+
     private static func leaves(
         _ command: CommandTree, _ path: [String] = []
     ) -> [(path: [String], command: CommandTree)] {
