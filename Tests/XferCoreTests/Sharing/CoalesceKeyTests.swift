@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import XferCore
 import XferModel
@@ -163,6 +164,31 @@ import XferTestSupport
         let options = TaskSpecification.storedOptions.filter { $0.text(in: before) != $0.text(in: after) }
         guard !options.isEmpty else { return }
         #expect(options.contains { $0.sharing == .common } == (Self.key(before) != Self.key(after)))
+    }
+
+    /// The stored options of a row with one member.
+    private struct Row: Decodable {
+        let options: KeyedDecodingContainer<OptionName>
+
+        init(from decoder: any Decoder) throws { options = try decoder.container(keyedBy: OptionName.self) }
+    }
+
+    /// Options with a simple value need no line in the lists above.
+    @Test func aStoredOptionWithASimpleValueIsPartOfTheKeyIfItIsDeclaredCommon() throws {
+        let before = Self.specification()
+        var checked: Set<String> = []
+        for option in TaskSpecification.storedOptions {
+            for value in ["true", "false", "250", "\"x\""] {
+                let row = try JSONDecoder().decode(Row.self, from: Data("{\"\(option.name)\": \(value)}".utf8))
+                var after = before
+                guard (try? option.decode(from: row.options, to: &after)) != nil,
+                    option.text(in: after) != option.text(in: before)
+                else { continue }
+                checked.insert(option.name)
+                #expect((option.sharing == .common) == (Self.key(before) != Self.key(after)), "\(option.name)")
+            }
+        }
+        #expect(checked.isSuperset(of: ["rejectsPages", "maxSize", "authoritiesFile", "retriesNonIdempotent"]))
     }
 
     /// A property that is neither would be lost with a restart.
