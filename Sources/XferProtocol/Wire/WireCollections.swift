@@ -5,8 +5,8 @@ extension Array: WireValue where Element: WireValue {
         guard case .array(let values) = value else { throw .wrongType(expected: "an array") }
         self = []
         reserveCapacity(values.count)
-        for (index, value) in values.enumerated() {
-            do { append(try Element(wire: value, mode: mode)) } catch { throw error.under(index) }
+        for value in values {
+            do { append(try Element(wire: value, mode: mode)) } catch { throw error.under(count) }
         }
     }
 

@@ -24,28 +24,33 @@ extension WireEnum {
     public func write(to output: inout [UInt8]) { output.appendJSON(wireName) }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        schemas.reference(to: schemaName) { _ in SchemaText.word(of: words) }
+        schemas.reference(to: schemaName, words: EnumAdvice.words(of: self))
     }
 
     /// The type's name with those it is nested in.
     static var schemaName: String { WireSchemas.name(of: Self.self) }
 
-    /// The known names in the order of their declaration.
-    private static var words: [String] {
-        var words: [String] = []
-        for known in allCases { words.append(known.wireName) }
-        return words
-    }
-
-    private static func choice(for name: String?) -> String { EnumAdvice.expected(of: words, for: name) }
+    private static func choice(for name: String?) -> String { EnumAdvice.expected(of: self, for: name) }
 }
 
 /// The advice for a client that sent an unknown name.
+///
+/// The enumerations are existential, which keeps the compiler from making this code anew for each of them.
 private enum EnumAdvice {
     @inline(never)
-    static func expected(of names: [String], for name: String?) -> String {
+    static func expected(of known: any WireEnum.Type, for name: String?) -> String {
+        let names = words(of: known)
         if let name, let close = names.closest(to: name) { return "one of the known names; did you mean \"\(close)\"?" }
         return names.count == 1 ? "\"\(names[0])\"" : "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    /// The known names in the order of their declaration.
+    @inline(never)
+    static func words(of known: any WireEnum.Type) -> [String] {
+        func words<Enumeration: WireEnum>(of _: Enumeration.Type) -> [String] {
+            Enumeration.allCases.map(\.wireName)
+        }
+        return words(of: known)
     }
 }
 

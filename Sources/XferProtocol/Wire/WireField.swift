@@ -107,9 +107,7 @@ extension WireValue {
         do throws(WireError) {
             value = try Self(wire: json, mode: mode)
         } catch {
-            // The field's own range says more than its type's.
-            if mode == .strict, error.reason == .outOfRange { try WireLimit.check(json, limits) }
-            throw error
+            throw mode == .strict ? WireLimit.narrower(error, json, limits) : error
         }
         if mode == .strict, !limits.isEmpty { try WireLimit.check(json, limits) }
         return value

@@ -19,6 +19,14 @@ public struct WireLimit: Sendable {
         for limit in limits { try limit.check(value) }
     }
 
+    /// The error for a value that its type refused: the field's own range says more than its type's.
+    @inline(never)
+    static func narrower(_ general: WireError, _ value: JSONValue, _ limits: [WireLimit]) -> WireError {
+        guard general.reason == .outOfRange else { return general }
+        do { try check(value, limits) } catch { return error }
+        return general
+    }
+
     /// An integer within the range.
     public static func range(_ range: ClosedRange<Int64>) -> WireLimit {
         let keywords: JSONObject = ["minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]

@@ -45,8 +45,7 @@ extension WireRecord {
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        let isInput = isInput
-        return schemas.reference(to: schemaName) { wireFields.table.schema(summary, isInput: isInput, in: &$0) }
+        schemas.reference(to: schemaName, fields: wireFields.table, summary, isInput: isInput)
     }
 
     /// The type's name with those it is nested in: `TaskAdd.Result` is `TaskAddResult`.
@@ -57,14 +56,15 @@ extension WireRecord {
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let table: FieldTable
 
-    @inline(never)
+    // A table is made once for each record. The attribute keeps the compiler from making its code for each, too.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
 
     /// Concatenates sections of fields. A section can be shared by several records.
-    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     public init(sections: [WireField<Record>]...) { self.init(sections.flatMap(\.self)) }
 
-    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     public init(_ fields: [WireField<Record>]) {
         var declarations: [FieldDeclaration] = []
         for field in fields { declarations.append(field.declaration) }

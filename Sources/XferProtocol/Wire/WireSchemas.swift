@@ -20,6 +20,23 @@ public struct WireSchemas: Sendable {
         return ["$ref": .string("#/components/schemas/\(name)")]
     }
 
+    /// A reference to the schema of a record with these fields.
+    ///
+    /// It has values as parameters and no closure: the compiler makes a function anew for each closure that it is
+    /// called with, and there is one for each record.
+    @inline(never)
+    mutating func reference(
+        to name: String, fields: FieldTable, _ summary: String, isInput: Bool
+    ) -> JSONValue {
+        reference(to: name) { fields.schema(summary, isInput: isInput, in: &$0) }
+    }
+
+    /// A reference to the schema of a string that is one of these names.
+    @inline(never)
+    mutating func reference(to name: String, words: [String]) -> JSONValue {
+        reference(to: name) { _ in SchemaText.word(of: words) }
+    }
+
     /// The type's name with those it is nested in, without its module: `TaskAdd.Result` is `TaskAddResult`.
     ///
     /// `String(reflecting:)` gives the same name, but first tries to cast the type to several protocols, which searches
