@@ -60,6 +60,31 @@ import XferTestSupport
         }
     }
 
+    @Test func aSubscriptionBeginsAtTheNewestEventAndNotBeyondIt() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
+            let session = try daemon.session()
+            func newest(beyond since: Int64) async throws -> Int64? {
+                do {
+                    _ = try await session.call("events.subscribe", ["since": .integer(since)])
+                    return nil
+                } catch let refusal as RPCRefusal {
+                    #expect(refusal.reason == "beyond_the_log" && refusal.path == "since", "\(refusal)")
+                    return try #require(refusal.data["limit"]?.integerValue)
+                }
+            }
+            let last = try #require(try await newest(beyond: 1 << 53))
+            #expect(try await newest(beyond: last) == nil)
+            // An event of the start may still come between two calls.
+            try await eventually("one beyond the newest is refused") {
+                guard let now = try await newest(beyond: 1 << 53) else { return false }
+                return try await newest(beyond: now + 1) == now
+            }
+            let page = try await session.call("events.since", ["seq": .integer(1 << 53)])
+            #expect(try #require(page["last_seq"]?.integerValue) >= last && page["events"]?.arrayValue == [])
+        }
+    }
+
     /// On tmpfs, whose times have 64 bits (ext4's stop at 1901 and 2446).
     @Test(arguments: [16_725_225_600, -16_725_225_600, 1 << 40] as [Int])
     func aFileModifiedInAnotherMillenniumIsUploadedLikeAnyOther(seconds: Int) async throws {

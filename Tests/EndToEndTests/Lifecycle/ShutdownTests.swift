@@ -21,8 +21,14 @@ import XferTestSupport
             // for: ending at all is the proof.
             let waiting = try UnixSocket(connectedTo: daemon.socket)
             try await waiting.send(
-                #"{"jsonrpc":"2.0","id":1,"method":"task.wait","params":{"ids":[\#(id)]}}"# + "\n")
+                #"{"jsonrpc":"2.0","id":1,"method":"task.wait","params":{"ids":[\#(id)]}}"# + "\n"
+                    + #"{"jsonrpc":"2.0","id":2,"method":"network.status"}"# + "\n")
+            // The wait was read before.
+            #expect(try await waiting.readLine()?.contains(#""id":2"#) == true)
             #expect(await daemon.terminate().exit == .code(0))
+            // It is answered that the daemon stops, and not just cut off.
+            let answer = try JSONValue(parsing: try #require(try await waiting.readLine()).utf8)
+            #expect(answer["id"] == 1 && answer["error"]?["code"] == -32008, "\(answer.text)")
             #expect(!gate.isOpen)
             try await daemon.start()
             try expectFile(try await daemon.complete(id), is: source)
