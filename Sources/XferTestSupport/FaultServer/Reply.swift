@@ -106,7 +106,7 @@ public struct Reply: Sendable {
     }
 
     /// Inserts a part after each `length` body bytes, but not after the last byte.
-    mutating func insert(_ inserted: Part, every length: Int64) {
+    public mutating func insert(_ inserted: Part, every length: Int64) {
         guard length > 0 else { return }
         var parts: [Part] = []
         var left = length
