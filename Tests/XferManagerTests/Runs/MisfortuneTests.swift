@@ -109,7 +109,7 @@ import XferTestSupport
                 let task = try await manager.queries.task(id, for: ManagerFixture.caller)
                 return task.state.isTerminal || fixture.server.requests.count >= target ? task : nil
             }
-            try await audit.check(task, manager, "seed \(seed)")
+            try await audit.check(task, manager, "seed \(seed)\n\(unlucky)")
             if task.state.isTerminal { break }
             #expect(try fixture.files().allSatisfy { $0 != "f" } || version.equals(file: "\(fixture.downloads)/f"))
             interruptions += 1
@@ -137,7 +137,9 @@ import XferTestSupport
         private var received: Int64 = 0
         private var seq: Int64 = 0
 
-        mutating func check(_ task: TransferTask, _ manager: TransferManager, _ comment: Comment) async throws {
+        mutating func check(
+            _ task: TransferTask, _ manager: TransferManager, _ comment: @autoclosure () -> String
+        ) async throws {
             defer { received = task.received }
             guard task.received < received else { return }
             let since = seq
@@ -145,7 +147,7 @@ import XferTestSupport
                 try $0.events(
                     since: since, types: [.taskSourceChanged, .taskBytesDiscarded], taskIDs: [task.id], limit: 1000)
             }
-            #expect(!discards.isEmpty, "\(received) bytes became \(task.received) without an event, \(comment)")
+            #expect(!discards.isEmpty, "\(received) bytes became \(task.received) without an event, \(comment())")
             seq = discards.last?.seq ?? seq
         }
     }
