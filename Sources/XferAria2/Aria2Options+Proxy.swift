@@ -21,7 +21,7 @@ extension Aria2Options {
         return nil
     }
 
-    /// `[http://][USER:PASSWORD@]HOST[:PORT]`.
+    /// Reads a proxy in the form `[http://][USER:PASSWORD@]HOST[:PORT]`.
     private static func proxy(_ text: String, _ option: Aria2Option.Mapped) throws(Aria2Fault) -> ProxyRecord {
         var scheme = "http://"
         var rest = text[...]

@@ -2,7 +2,7 @@ import XferProtocol
 
 /// Reads the texts of aria2's options: all values are strings on its wire.
 enum Aria2Value {
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     static func flag(_ text: String) -> Bool? {
         switch text {
         case "true": true
@@ -34,7 +34,7 @@ enum Aria2Value {
         return number
     }
 
-    /// `Name: value`.
+    /// Reads a header field in the form `Name: value`.
     static func header(_ text: String) -> (name: String, value: String)? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }

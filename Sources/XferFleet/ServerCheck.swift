@@ -10,7 +10,9 @@ enum ServerCheck {
             (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'walsender')
         """
 
-    /// - Returns: warnings.
+    /// Checks that the server is suitable for a fleet.
+    ///
+    /// - Returns: warnings for the operator.
     static func check(_ connection: PostgresConnection) async throws(FleetError) -> [String] {
         let answer = try await connection.run(sql)
         var warnings: [String] = []

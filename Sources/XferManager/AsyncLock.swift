@@ -6,7 +6,7 @@ import XferModel
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
-        /// Waiting callers by user; nil is for callers without a user.
+        /// The waiting callers by user; nil is for callers without a user.
         var waiting: [Owner?: [CheckedContinuation<Void, Never>]] = [:]
         /// The users with waiting callers; the first is next.
         var turns: [Owner?] = []
@@ -30,6 +30,8 @@ final class AsyncLock: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
+    /// Waits for the lock.
+    ///
     /// - Parameter owner: the user for whom the caller works.
     func enter(for owner: Owner? = nil) async {
         await withCheckedContinuation { continuation in

@@ -73,7 +73,9 @@ public enum Base64 {
         return isValid ? output : nil
     }
 
-    /// - Returns: false if a character is none of the alphabet, or bits that are not used are not zero.
+    /// Decodes base64.
+    ///
+    /// - Returns: false if a character is not in the alphabet, or unused bits are not zero.
     private static func decode(
         _ source: UnsafePointer<UInt8>, _ count: Int, _ values: UnsafePointer<UInt8>,
         _ target: UnsafeMutablePointer<UInt8>

@@ -22,7 +22,7 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public let kind: Kind
-    /// Five characters (PostgreSQL manual, appendix A); nil if the server sent none.
+    /// The code of five characters (PostgreSQL manual, appendix A); nil if the server sent none.
     public let sqlState: String?
     /// `ERROR`, `FATAL` or `PANIC`, not translated; nil if the server sent none.
     public let severity: String?

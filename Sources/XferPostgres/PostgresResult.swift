@@ -33,6 +33,8 @@ public struct PostgresRow: Sendable {
         return values[values.startIndex + column]
     }
 
+    /// The column's text.
+    ///
     /// - Throws: `form` if the column is NULL.
     public func text(_ column: Int) throws(PostgresError) -> String {
         guard let text = try optional(column) else { throw PostgresError(.form, "column \(column) is NULL") }

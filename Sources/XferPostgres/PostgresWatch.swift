@@ -2,7 +2,7 @@
 public final class PostgresWatch: Sendable {
     /// The result of a check.
     enum Check {
-        /// Something to do, or no answer.
+        /// There is work, or the database did not answer.
         case found
         /// No work; the next check follows after the interval.
         case nothing

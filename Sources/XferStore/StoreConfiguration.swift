@@ -58,7 +58,7 @@ public struct StoreTexts: Sendable {
 public enum Urgency: Sendable {
     /// The write is part of the next commit, which starts at once if none is in progress.
     case immediate
-    /// May wait `gatheringTime` for others: checkpoints and completions.
+    /// The write may wait `gatheringTime` for others: checkpoints and completions.
     case gathered
     /// Commits in a transaction of its own, in turns with other changes.
     case bulky

@@ -15,7 +15,8 @@ struct Outbox {
     private var isDrainScheduled = false
     private var isClosed = false
 
-    /// - Parameter limit: most bytes that may wait when a notification is added; answers are not refused.
+    /// - Parameter limit: the highest number of bytes that may wait when a notification is added;
+    ///   answers are not refused.
     init(limit: Int) { self.limit = limit }
 
     /// The content of one write, and the requests that have finished since the last one.

@@ -10,7 +10,9 @@ struct DaemonConnection: Sendable {
     /// The identity of the daemon's database; nil if the daemon does not reveal it to this client.
     let storeID: String?
 
-    /// - Throws: `StoreChangedError` if the daemon has another database than `expected`.
+    /// Compares the daemon's database with the expected one.
+    ///
+    /// - Throws: `StoreChangedError` if the daemon has a database other than `expected`.
     func check(storeID expected: String?) throws(StoreChangedError) {
         guard let expected, let storeID, storeID != expected else { return }
         throw StoreChangedError(expected: expected, found: storeID)
@@ -29,7 +31,9 @@ struct Connector: Sendable {
         self.timeout = max(timeout, .milliseconds(1))
     }
 
-    /// - Parameter notifications: where notifications go; nil drops them.
+    /// Opens a connection to the first daemon that accepts one.
+    ///
+    /// - Parameter notifications: the buffer for notifications; nil discards them.
     /// - Throws: `NoDaemonError`, `CallError`, `CancellationError`.
     func open(notifications: NotificationBuffer? = nil) async throws -> DaemonConnection {
         let channel = try await connect(notifications)

@@ -149,7 +149,8 @@ public struct TaskHandle: Sendable {
 
     /// The whole response of a data task or an upload that has ended. The daemon keeps it for seven days.
     ///
-    /// - Parameter limit: most bytes that are taken into memory. `TaskResult` reads a longer response page by page.
+    /// - Parameter limit: the highest number of bytes that are read into memory. `TaskResult` reads a longer response
+    ///   page by page.
     /// - Throws: `ResultTooLongError`.
     public func result(limit: Int = 64 << 20) async throws -> Response {
         var (bytes, object): ([UInt8], JSONValue?) = ([], nil)

@@ -30,6 +30,8 @@ extension TransferClient {
         tasks.isEmpty ? [] : try await insert(.many(tasks.map(keyed)), count: tasks.count)
     }
 
+    /// Adds tasks, and returns the ones that were added or existed.
+    ///
     /// - Returns: `count` tasks.
     private func insert(_ params: TaskAdd.Params, count: Int) async throws -> [TaskHandle] {
         var reconnection = Reconnection(limit: options.reconnectLimit)

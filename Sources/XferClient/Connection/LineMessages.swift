@@ -2,7 +2,9 @@ import NIOCore
 
 /// Lines of a socket as byte buffers without their line feeds, in both directions.
 enum LineMessages {
-    /// - Parameter limit: most bytes of a received line; a longer one is a `PayloadTooLargeError`.
+    /// The handlers that convert between bytes and lines.
+    ///
+    /// - Parameter limit: the highest number of bytes of a received line; a longer one is a `PayloadTooLargeError`.
     static func handlers(limit: Int) -> [any ChannelHandler] {
         [ByteToMessageHandler(Decoder(), maximumBufferSize: limit + 1), MessageToByteHandler(Encoder())]
     }

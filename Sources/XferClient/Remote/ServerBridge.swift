@@ -42,6 +42,8 @@ enum ServerBridge {
             }
     }
 
+    /// Connects two channels, so that each gets the messages of the other.
+    ///
     /// - Precondition: both channels are of one event loop, and called on it.
     private static func relay(between socket: any Channel, and local: any Channel) throws {
         try socket.pipeline.syncOperations.addHandler(MessageRelay(to: local))

@@ -33,6 +33,8 @@ struct ChecksumOptions: ParsableArguments {
             valueName: "file or url"), completion: .file())
     var signature: String?
 
+    /// Checks that the options do not contradict each other.
+    ///
     /// - Parameter hasURLs: true if URLs, or a list of them, are given.
     func check(hasURLs: Bool, beside checksum: Checksum?) throws {
         guard let list else {

@@ -78,6 +78,8 @@ private struct Options {
         add(option, text, for: field)
     }
 
+    /// Adds the options in which a task differs from a plain download.
+    ///
     /// - Parameter plain: a download with no option, whose values need no line.
     mutating func add(_ record: TaskRecord, _ headers: [HeaderField], unless plain: TaskRecord) {
         if let directory = record.dir { add(.dir, directory, for: "dir") }

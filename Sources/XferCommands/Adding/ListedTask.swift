@@ -193,6 +193,8 @@ struct InputOptionReader {
         }
     }
 
+    /// Reads the proxy for URLs with a scheme.
+    ///
     /// - Parameter scheme: the scheme of the URLs for which the proxy is used; nil is any.
     private mutating func readProxy(
         _ option: InputList.Option, scheme: String?

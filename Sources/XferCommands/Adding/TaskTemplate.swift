@@ -23,6 +23,8 @@ struct AddOptionSet {
         !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
     }
 
+    /// Checks that at most one option reads standard input.
+    ///
     /// - Parameter inputFile: the list of `-i`.
     /// - Throws: `ValidationError` if two of them read standard input.
     func checkStandardInput(besides inputFile: String?) throws {
@@ -102,6 +104,8 @@ struct TaskTemplate {
         prototype = task
     }
 
+    /// The task for sources of the same bytes.
+    ///
     /// - Parameter urls: the sources of the same bytes, the preferred one first.
     func task(_ urls: [String]) -> NewTask {
         var task = prototype
@@ -146,6 +150,8 @@ struct TaskTemplate {
         task.cacheKey = Patch(options.cacheKey)
     }
 
+    /// Applies the options to the fields of a task.
+    ///
     /// - Returns: the cookies of `-b`; nil if it does not specify a file.
     private static func apply(
         _ options: SessionOptions, to task: inout NewTask

@@ -125,7 +125,7 @@ struct AccessOptions: ParsableArguments {
     }
 }
 
-/// `scheme://host[:port]`.
+/// An origin in the form `scheme://host[:port]`.
 struct OriginArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "SCHEME://HOST or SCHEME://HOST:PORT, such as https://api.example.org" }
 

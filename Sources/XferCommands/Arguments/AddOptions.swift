@@ -63,6 +63,8 @@ struct DestinationOptions: ParsableArguments {
         throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other.")
     }
 
+    /// Checks that the options do not contradict those for the file.
+    ///
     /// - Throws: `ValidationError` if one of them contradicts `-o`.
     func check(beside file: FileOptions) throws {
         if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }

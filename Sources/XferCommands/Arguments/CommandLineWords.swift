@@ -8,6 +8,8 @@ struct CommandLineWords {
     /// The words after the program's name.
     let words: [String]
 
+    /// The words in the order that the parser requires.
+    ///
     /// - Throws: `CommandFailure` for an unknown verb, with the one that was probably meant.
     func ordered() throws(CommandFailure) -> [String] {
         let (options, verbs) = split()

@@ -105,7 +105,7 @@ struct ContentOptions: ParsableArguments {
     }
 }
 
-/// `name=value`.
+/// A pair in the form `name=value`.
 struct PairArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "NAME=VALUE" }
 

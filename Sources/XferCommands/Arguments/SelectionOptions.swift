@@ -76,6 +76,8 @@ struct SelectionOptions: ParsableArguments {
     @OptionGroup(title: "Filters")
     var filters: FilterOptions
 
+    /// Checks that tasks are selected in exactly one way.
+    ///
     /// - Throws: `ValidationError` unless tasks are selected in exactly one way.
     func check() throws {
         let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count

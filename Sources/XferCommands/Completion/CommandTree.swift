@@ -15,6 +15,8 @@ struct CommandTree: Sendable {
         raw = dump["command"] ?? dump
     }
 
+    /// The tree of all verbs of this program.
+    ///
     /// - Throws: `JSONSyntaxError` if the dump is not JSON.
     static func ofThisProgram() throws -> CommandTree { try dumped.get() }
 
@@ -36,6 +38,8 @@ struct CommandTree: Sendable {
 
     var positionals: [Argument] { arguments.filter { $0.kind == .positional } }
 
+    /// The subcommand with this name; nil if there is none.
+    ///
     /// - Parameter name: the subcommand's name or an alias.
     func subcommand(_ name: String) -> CommandTree? {
         (raw["subcommands"]?.arrayValue ?? []).map(CommandTree.init).first {
@@ -43,6 +47,8 @@ struct CommandTree: Sendable {
         }
     }
 
+    /// The option with this name; nil if there is none.
+    ///
     /// - Parameter word: the option's name with its dashes.
     func option(_ word: Substring) -> Argument? { arguments.first { $0.names.contains(String(word)) } }
 

@@ -58,6 +58,8 @@ struct DaemonValueSource {
     /// The number of newest tasks that are searched for labels, slots and hosts.
     private static let recentTasks = 1000
 
+    /// Reads the words for a kind of value from the daemon.
+    ///
     /// - Parameter states: tasks in other states are left out; nil is all.
     func words(_ values: DaemonValues, states: Set<TaskState>?) -> [Completion.Word] {
         let found: [Completion.Word]

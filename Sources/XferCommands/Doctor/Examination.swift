@@ -132,6 +132,8 @@ struct Examination: Sendable {
         return .well("clock", "it is plausible")
     }
 
+    /// Judges whether names of hosts are resolved.
+    ///
     /// - Parameter host: resolved if the user specified one.
     func names(host: String?) -> Finding {
         if let host {

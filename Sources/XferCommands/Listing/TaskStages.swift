@@ -59,6 +59,8 @@ struct TaskStages {
         return start < 0 ? now : Timestamp(seconds: Int64(clamping: start))
     }
 
+    /// Reads tasks from the daemon until enough are collected.
+    ///
     /// - Parameter params: filter and fields; order, limit and cursor are set here.
     mutating func collect(_ params: TaskList.Params, _ daemon: DaemonSession) throws(CommandFailure) {
         for stage in TaskStage.allCases {

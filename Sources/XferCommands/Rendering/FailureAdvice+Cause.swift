@@ -78,6 +78,8 @@ extension FailureAdvice {
         return pinning(host(failure), pin)
     }
 
+    /// The command that pins a key for a host.
+    ///
     /// - Parameters:
     ///   - host: with its port.
     ///   - pin: as `sha256/BASE64`.

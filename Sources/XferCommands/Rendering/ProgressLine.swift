@@ -77,6 +77,8 @@ struct ProgressLine: Sendable {
 struct Bar: Sendable {
     let usesUnicode: Bool
 
+    /// The bar as text.
+    ///
     /// - Parameter fraction: 0 … 1, clamped; nil draws an empty bar for a length that is not known.
     func text(_ fraction: Double?, width: Int) -> String {
         guard width > 0 else { return "" }

@@ -156,6 +156,8 @@ struct DaemonSession {
 }
 
 extension ConnectionOptions {
+    /// The daemon that the options select.
+    ///
     /// - Throws: `CommandFailure.usage` if the server's URL or token cannot be used.
     func instance() throws(CommandFailure) -> SocketLocator.Instance {
         if let server { return .server(try address(of: server)) }

@@ -186,6 +186,8 @@ struct TypedLine: Hashable, Sendable {
 
     init(_ text: String = "") { self.text = text }
 
+    /// Applies a key to the text.
+    ///
     /// - Returns: true if the key edits text.
     mutating func onKey(_ key: Key) -> Bool {
         switch key {

@@ -63,6 +63,8 @@ private func forwardSignal(_ signal: Int32) {
 
 /// Waits until one of several descriptors can be read, or the time has passed (poll(2)).
 enum Readiness {
+    /// Waits until a descriptor can be read.
+    ///
     /// - Parameter timeout: nil waits without a limit.
     /// - Returns: the descriptors that can be read or were closed by the other side; empty when the time has passed or
     ///   a signal arrived.

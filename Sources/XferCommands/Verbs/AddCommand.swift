@@ -264,6 +264,8 @@ struct AddCommand: ParsableCommand {
         /// The tasks to wait for.
         var fresh: AddedTasks?
 
+        /// Ends the command.
+        ///
         /// - Throws: the exit status if lines were refused.
         func finish() throws(CommandFailure) {
             guard refused > 0 else { return }

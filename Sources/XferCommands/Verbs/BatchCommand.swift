@@ -255,6 +255,8 @@ extension BatchID {
 struct BatchText: Sendable {
     let style: Style
 
+    /// The table of batches.
+    ///
     /// - Parameter figures: the figures of each batch, in order.
     func table(_ batches: [BatchRecord], _ figures: [MemberFigures?], _ terminal: Terminal) -> [String] {
         let counts = [
@@ -303,7 +305,7 @@ struct BatchText: Sendable {
         return "batch \(result.batch.id): \(result.batch.total) tasks\(others)\(exists)"
     }
 
-    /// `5 of 5, 2 failed`.
+    /// The progress as text, such as `5 of 5, 2 failed`.
     static func progress(_ batch: BatchRecord) -> String {
         "\(batch.finished) of \(batch.total)" + (batch.skipped > 0 ? ", \(batch.skipped) failed" : "")
     }

@@ -168,6 +168,8 @@ enum CacheText {
         return lines
     }
 
+    /// The lines about removed responses.
+    ///
     /// - Parameter reason: the reason why nothing was removed, if nothing was.
     static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
         guard result.removedCount > 0 else { return "nothing removed: \(reason)" }

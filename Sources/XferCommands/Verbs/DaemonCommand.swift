@@ -157,6 +157,8 @@ struct DaemonCommand: ParsableCommand {
 struct DaemonText: Sendable {
     let style: Style
 
+    /// The lines about a daemon.
+    ///
     /// - Parameter keeper: nil for a daemon on another machine.
     func lines(_ status: DaemonStatus.Result, _ keeper: DaemonKeeper?) -> [String] {
         var lines = [

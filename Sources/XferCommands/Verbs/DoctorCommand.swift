@@ -68,6 +68,8 @@ struct DoctorCommand: ParsableCommand {
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 
+    /// Examines the machine and the daemon's unit.
+    ///
     /// - Parameter isUser: true if the daemon is a unit of the user's service manager, false for the system's; nil if
     ///   it is not a unit.
     private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {

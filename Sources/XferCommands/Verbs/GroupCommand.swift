@@ -212,6 +212,8 @@ struct GroupText: Sendable {
             + (figures?.lines ?? []).map { entry($0.name, $0.text) }
     }
 
+    /// The table of groups.
+    ///
     /// - Parameter figures: the figures of each group, in order.
     func table(_ groups: [GroupRecord], _ figures: [MemberFigures?], _ terminal: Terminal) -> [String] {
         let states = [

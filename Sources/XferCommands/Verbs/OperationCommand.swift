@@ -98,7 +98,7 @@ enum OperationText {
         return lines
     }
 
-    /// `41000 changed, 20 unchanged, at task 41020 of 1000000`.
+    /// The progress as text, such as `41000 changed, 20 unchanged, at task 41020 of 1000000`.
     static func progress(_ changed: Int64, _ unchanged: Int64, reached: TaskID?, last: TaskID?) -> String {
         var text = "\(changed) changed"
         if unchanged > 0 { text += ", \(unchanged) unchanged" }

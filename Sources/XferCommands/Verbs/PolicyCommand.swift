@@ -108,7 +108,7 @@ struct PolicyCommand: ParsableCommand {
     }
 }
 
-/// `example.org`, `example.org:8443`, `[::1]:8443`.
+/// A host with an optional port: `example.org`, `example.org:8443`, `[::1]:8443`.
 struct HostAndPort: Hashable {
     var host: String
     var port = 443

@@ -36,6 +36,8 @@ extension SelectionVerb {
 
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
+    /// The lines about the result of the verb.
+    ///
     /// - Parameters:
     ///   - states: the states in which the verb changes a task; they explain why others did not change.
     ///   - reason: determines why a filter changed nothing.

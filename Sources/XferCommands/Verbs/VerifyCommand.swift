@@ -115,6 +115,8 @@ enum VerifyTarget: Hashable, Sendable {
     case tasks(TaskIDsArgument)
     case file(String)
 
+    /// Reads an argument: ids of tasks, or a file.
+    ///
     /// - Throws: `ValidationError` if the text is empty.
     static func argument(_ text: String) throws -> VerifyTarget {
         guard !text.isEmpty else { throw ValidationError("expected \(TaskIDsArgument.expected), or a file") }

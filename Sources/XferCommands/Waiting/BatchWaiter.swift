@@ -61,6 +61,8 @@ struct BatchWaiter {
         }
     }
 
+    /// Follows the batch until it has ended.
+    ///
     /// - Parameter onEnd: called with the batch when it has ended.
     private mutating func run(
         _ onEnd: (DaemonSession.Answer<BatchGet.Result>) -> Void

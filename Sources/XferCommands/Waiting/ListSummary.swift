@@ -38,7 +38,9 @@ struct ListSummary: Hashable, Sendable {
         }
     }
 
-    /// - Parameter seconds: since the list was added.
+    /// The summary as one line.
+    ///
+    /// - Parameter seconds: the time since the list was added.
     func line(seconds: Int64) -> String {
         let failed = failures.reduce(0) { $0 + $1.count }
         let count = downloaded + existing + failed + cancelled + unfinished

@@ -45,6 +45,8 @@ struct TaskBoard: Sendable {
         return gone
     }
 
+    /// Applies an event.
+    ///
     /// - Returns: the task when the event is the first report of its end.
     mutating func onEvent(_ event: EventMessage) -> TaskSummary? {
         guard let id = event.taskID?.rawValue, var task = tasks[id], !ended.contains(id) else { return nil }

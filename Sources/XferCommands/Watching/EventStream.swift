@@ -73,6 +73,8 @@ struct EventStream {
         }
     }
 
+    /// Prints an event.
+    ///
     /// - Throws: if the event cannot be written, since later ones could not be written either.
     private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard

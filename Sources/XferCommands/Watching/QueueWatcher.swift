@@ -53,6 +53,8 @@ struct QueueWatcher {
         while step() {}
     }
 
+    /// Waits for the next input, and handles it.
+    ///
     /// - Returns: true to continue.
     private mutating func step() -> Bool {
         let now = Readiness.now

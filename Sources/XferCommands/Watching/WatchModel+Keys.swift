@@ -18,6 +18,8 @@ extension WatchModel {
 
     // MARK: Moving
 
+    /// Handles a key that moves the selection or the details.
+    ///
     /// - Returns: true if the key moves something.
     private mutating func onMovement(_ key: Key) -> Bool {
         let page = max(1, layout.listRows - 1)

@@ -73,6 +73,8 @@ enum WatchPrompt: Hashable, Sendable {
     case limitTask(Int64, isUpload: Bool, TypedLine)
     /// The rate of all tasks in bytes per second.
     case limitAll(TypedLine)
+    /// A filter is being typed.
+    ///
     /// - Parameter before: the filter that applies again after Escape.
     case filter(TypedLine, before: String)
 }

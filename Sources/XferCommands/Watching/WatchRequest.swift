@@ -9,6 +9,8 @@ enum WatchRequest: Hashable, Sendable {
     case stats
     /// The counts alone, for callers that may not see the queue.
     case status
+    /// A page of the list.
+    ///
     /// - Parameter generation: the list's generation at the time of the request.
     case page(WatchPageKey, generation: Int)
     case details(Int64)
@@ -45,6 +47,8 @@ enum WatchAnswer: Sendable {
     case details(TaskRecord)
     case acted(SelectionResult)
     case limited
+    /// The daemon refused the request, or its answer could not be decoded.
+    ///
     /// - Parameter code: nil if the answer could not be decoded.
     case refused(String, code: ErrorCode?)
 }

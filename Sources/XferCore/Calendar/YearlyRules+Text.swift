@@ -64,7 +64,7 @@ private struct Reader {
         return isNegative ? -seconds : seconds
     }
 
-    /// `,date[/time]`
+    /// Parses `,date[/time]`.
     mutating func day() -> YearlyRules.Day? {
         guard skip(","), let form = form() else { return nil }
         guard skip("/") else { return YearlyRules.Day(form: form) }

@@ -15,6 +15,8 @@ public enum PermitRules {
         case end(FleetEnding)
     }
 
+    /// Decides the end of the task.
+    ///
     /// - Parameters:
     ///   - isFound: true if the recorded file has a final name.
     ///   - wasCancelling: true if a wish to cancel waited for the previous node.
@@ -37,6 +39,8 @@ public enum PermitRules {
     /// The number of requests to a daemon to publish a file before another node gets the task.
     public static let mostTries = 10
 
+    /// Decides the step after a daemon has refused to publish.
+    ///
     /// - Parameters:
     ///   - reason: the daemon's reason to refuse to publish; nil if that is not a failure of a task.
     ///   - tries: the number of its refusals, this one included.

@@ -19,6 +19,8 @@ public enum ReconcileRules {
         case remove
     }
 
+    /// Decides the step for one task.
+    ///
     /// - Parameters:
     ///   - isLeased: true if this node has claimed the task, according to the fleet.
     ///   - local: the task's state in the daemon; nil if the daemon does not have it.

@@ -21,12 +21,14 @@ public enum TakeoverRules {
         case end(FleetEnding)
     }
 
+    /// Decides the new state of a lease.
+    ///
     /// - Parameters:
     ///   - isRepeatable: true if the task's request may be made twice.
     ///   - hasBegun: true if the node may have made the request.
     ///   - isCancelling: true if a wish to cancel waits for the node.
     ///   - isPublishing: true if the node has a permit to publish on shared storage. Then the next node that claims the
-    ///     task looks there before anything else is decided.
+    ///     task checks for the file before anything else is decided.
     public static func judge(
         _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool,
         isPublishing: Bool = false

@@ -23,6 +23,8 @@ public enum WishRules {
         case wrongState
     }
 
+    /// Decides what to do with a wish.
+    ///
     /// - Parameters:
     ///   - place: the task's present one.
     ///   - isCancelling: true if an earlier wish to cancel waits for the node: later wishes have no effect.

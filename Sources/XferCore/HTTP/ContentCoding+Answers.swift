@@ -50,7 +50,7 @@ private struct AcceptedCodings {
 
     func contains(_ coding: ContentCoding) -> Bool { accepted.contains(coding) }
 
-    /// `q=0`, `q=0.000`.
+    /// True for a weight of zero: `q=0`, `q=0.000`.
     private static func isZero(_ parameter: Substring) -> Bool {
         guard parameter.hasPrefix("q=") else { return false }
         let weight = parameter.dropFirst(2)

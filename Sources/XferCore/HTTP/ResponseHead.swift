@@ -87,7 +87,7 @@ public struct ResponseHead: Hashable, Sendable {
 public enum ContentRange: Hashable, Sendable {
     /// `bytes first-last/complete`; `complete` is nil for `*`. Always last ≥ first and complete > last.
     case satisfied(first: Int64, last: Int64, complete: Int64?)
-    /// `bytes */complete`.
+    /// The field `bytes */complete`: no byte of the range exists.
     case unsatisfied(complete: Int64)
 
     /// Parses the field. Returns nil for another unit, other syntax, numbers that contradict each other, or one beyond

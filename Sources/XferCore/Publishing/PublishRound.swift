@@ -198,6 +198,8 @@ public struct PublishRound: Hashable, Sendable {
         }
     }
 
+    /// Reports that the name of a file was removed again.
+    ///
     /// - Parameter isGone: true if the name certainly no longer leads to the file, even after a crash.
     public mutating func onWithdrawal(isGone: Bool, of file: Int) {
         guard isIn(.withdrawing, file) else { return }

@@ -9,9 +9,11 @@ enum MediaRange {
         return halves.count == 2 && halves.allSatisfy { $0 == "*" || isName($0) }
     }
 
+    /// True if the media type is within the range.
+    ///
     /// - Parameters:
     ///   - type: a media type in lower case without parameters.
-    ///   - range: a range that `isRange` is true for; anything else is compared as a whole.
+    ///   - range: a range for which `isRange` is true; any other text is compared as a whole.
     static func matches(_ type: String, range: String) -> Bool {
         if type == range { return true }
         guard range.utf8.contains(UInt8(ascii: "*")) else { return false }

@@ -26,9 +26,11 @@ public enum RequestBuilder {
     /// Longest URL with its parameters, in bytes.
     public static let longestURL = 16 << 10
 
+    /// Builds the request of a new task.
+    ///
     /// - Parameters:
     ///   - url: the resolved URL of the client.
-    ///   - userInfo: the user info of that URL; a `credential` wins over it.
+    ///   - userInfo: the user info of that URL; a `credential` has priority.
     ///   - encoding: writes a form's texts in its charset.
     public static func build(
         _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil,

@@ -77,6 +77,8 @@ extension ResumeRules {
 
     // MARK: The whole, requested or not
 
+    /// Judges the head of a response to a request for the whole.
+    ///
     /// - Parameter announced: the content's length, if it is known.
     private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan, length announced: Int64?) -> HeadVerdict {
         // The answer to a HEAD gives the length of a content that is not sent.

@@ -39,7 +39,7 @@ public struct SchedulerStateMachine: Sendable {
 
     /// The reasons for which no task may start.
     public enum Hold: Hashable, Sendable {
-        /// `queue.pause`.
+        /// The queue is paused by an operator (`queue.pause`).
         case pausedByOperator
         /// The database cannot be written.
         case degraded

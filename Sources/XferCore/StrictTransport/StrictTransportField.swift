@@ -23,7 +23,7 @@ public struct StrictTransportField: Hashable, Sendable {
         self.init(maxAge: seconds, includesSubdomains: includesSubdomains)
     }
 
-    /// `1*DIGIT`.
+    /// Parses the seconds: `1*DIGIT`.
     private static func seconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int64(text, radix: 10) ?? .max

@@ -67,6 +67,8 @@ public enum HopHeaders {
 
 /// Changes to header fields by host (`header_rules`), applied at every hop in their order.
 public enum HeaderRules {
+    /// Applies the rules for one hop to the header fields.
+    ///
     /// - Parameters:
     ///   - fields: the fields to send without the rules.
     ///   - home: the first URL of the request. A secret is sent to the hosts of its rule, but never without TLS when

@@ -6,6 +6,8 @@ public enum TrustPolicyRules {
     public static let maxHosts = 256
     public static let maxNameLength = 64
 
+    /// Checks a policy, and returns its faults.
+    ///
     /// - Parameter now: expired values (`expires_at`, pinned certificates) are refused; nil for a stored policy, which
     ///   may have expired since.
     public static func check(_ policy: TrustPolicy, at now: Timestamp?) throws(TrustPolicyError) {

@@ -119,7 +119,9 @@ extension Hop {
         }
     }
 
-    /// - Parameter problem: CURLINFO_PROXY_ERROR(3).
+    /// The failure of a SOCKS proxy.
+    ///
+    /// - Parameter problem: the code of CURLINFO_PROXY_ERROR(3).
     private func socksFailure(of proxy: String, _ problem: CURLproxycode, _ curlCode: Int32) -> TransferError? {
         func failure(_ what: String, isRetriable: Bool = true) -> TransferError {
             TransferError(

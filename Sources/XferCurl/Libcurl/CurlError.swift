@@ -4,6 +4,8 @@ import XferModel
 
 /// Converts libcurl's codes (libcurl-errors(3)) into transfer errors.
 enum CurlError {
+    /// The error for libcurl's result code.
+    ///
     /// - Parameters:
     ///   - detail: libcurl's error buffer; for certificates it contains OpenSSL's reason.
     ///   - osError: `CURLINFO_OS_ERRNO`, which distinguishes an unreachable network from a refused connection.

@@ -8,7 +8,9 @@ import Glibc
 /// same list. With a link, libpsl would be required also where libcurl was built without it. There, as for libcurl,
 /// only names of a single label are public suffixes.
 enum PublicSuffixes {
-    /// - Parameter domain: in lower case.
+    /// True if registries assign names below the domain.
+    ///
+    /// - Parameter domain: the domain, in lower case.
     static func contains(_ domain: String) -> Bool {
         guard let list else { return !domain.utf8.dropLast().contains(UInt8(ascii: ".")) }
         // libpsl does not know names with the root's dot.

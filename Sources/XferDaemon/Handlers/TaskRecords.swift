@@ -6,6 +6,8 @@ import XferProtocol
 struct TaskRecords: Sendable {
     let queries: TaskQueries
 
+    /// The records of tasks.
+    ///
     /// - Parameter findsWaits: true to look up the reasons for which queued tasks wait. An answer to `task.add` omits
     ///   them: clients add tasks by the thousand, and query the reasons later.
     func records(

@@ -6,6 +6,8 @@ import XferThreads
 /// Reports when the wall clock is set (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until the clock
 /// is set, and lives as long as the process. No change after the return of `start` is missed.
 enum WallClockWatch {
+    /// Starts the watch.
+    ///
     /// - Parameter onSet: called on the watch's thread when the clock was set. The kernel also sets the clock after the
     ///   machine has slept.
     /// - Throws: `SystemCallError` or `ThreadError` if the timer or the thread cannot be created.

@@ -48,6 +48,8 @@ extension SettingForm where Value == [HookDefinition] {
 
 /// The names of hooks and webhooks.
 enum DefinitionName {
+    /// Checks that a node is the name of an object.
+    ///
     /// - Parameter kind: the kind of object, with its article.
     static func check(_ node: ConfigurationNode, of kind: String) throws(SettingMismatch) {
         guard let name = node.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart) else {

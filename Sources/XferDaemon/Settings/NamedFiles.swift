@@ -131,6 +131,8 @@ struct NamedFiles {
         }
     }
 
+    /// Warns if a secret's place cannot be read.
+    ///
     /// - Parameter place: the steps from the key's value to the mapping with the secret.
     private mutating func warn(of secret: Secret, _ key: String, _ place: [String], _ consequence: String) {
         let isChecked =

@@ -44,7 +44,7 @@ struct SettingMismatch: Error, Hashable, CustomStringConvertible {
         self.init("expected \(expected), found \(node.summary)", at: node)
     }
 
-    /// `a, b or c`.
+    /// Joins names in the form `a, b or c`.
     static func choice(of names: [String]) -> String {
         names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
     }

@@ -60,6 +60,8 @@ public struct ContentDecoding: Sendable {
         self.limits = limits
     }
 
+    /// Decodes a received body.
+    ///
     /// - Parameters:
     ///   - target: an empty file open for writing, for content that is too large for memory.
     ///   - isCancelled: called before each slice.

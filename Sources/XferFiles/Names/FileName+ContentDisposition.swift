@@ -49,7 +49,7 @@ extension FileName {
     }
 }
 
-/// Encoded words, `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047).
+/// Decodes encoded words, `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047).
 private enum EncodedWords {
     /// The text with its encoded words decoded; nil if one of them cannot be.
     static func decoded(_ text: String) -> String? {

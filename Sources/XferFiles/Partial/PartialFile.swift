@@ -151,7 +151,7 @@ extension PartialFile {
     public enum SyncScope: Sendable {
         /// The length (fdatasync(2)): for checkpoints.
         case data
-        /// Mode and times too (fsync(2)): before publishing.
+        /// Sync mode and times, too (fsync(2)): before publishing.
         case everything
     }
 

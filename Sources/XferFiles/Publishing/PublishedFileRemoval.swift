@@ -5,7 +5,7 @@ public import XferModel
 /// The result of deleting a published file.
 public enum PublishedFileRemoval: Hashable, Sendable {
     case removed
-    /// There is no file of that name.
+    /// No file has that name.
     case missing
     /// The file of that name is not the one that was published, or cannot be told from others; it is where it was.
     case kept

@@ -3,7 +3,7 @@ public import XferModel
 
 extension Publisher {
     public enum NameChoice: Hashable, Sendable {
-        /// Publish under this name; `isReplacing` is for `rename`.
+        /// Publish under this name. `isReplacing` is a parameter of `rename`.
         case publish(as: String, isReplacing: Bool)
         /// The name is taken, and the policy is to keep that file.
         case skip

@@ -15,7 +15,7 @@ struct FilePermissions: Hashable {
     enum Decision: Hashable {
         case permitted
         case denied
-        /// Something other than mode bits and a POSIX list decides about this file.
+        /// Rules other than mode bits and a POSIX list apply to this file.
         case undecided
     }
 

@@ -85,6 +85,8 @@ extension FleetTaskTable {
         return Dictionary(rows) { $1 }
     }
 
+    /// Applies wishes to tasks.
+    ///
     /// - Returns: the tasks that had not changed since they were judged.
     private func apply(
         _ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, verdict: WishRules.Verdict)]

@@ -11,6 +11,8 @@ extension FleetTokenTable {
         try await beats.run("SELECT \(Self.columns) FROM fleet_token ORDER BY name").map(Self.token)
     }
 
+    /// Adds a token.
+    ///
     /// - Parameter digest: SHA-256 of the token in hexadecimal.
     public func add(
         _ name: String, digest: String, owner: String, scope: TokenScope, expiresAt: Timestamp?
@@ -28,6 +30,8 @@ extension FleetTokenTable {
         return isKnown ? .nameTaken : .tooMany
     }
 
+    /// Revokes a token.
+    ///
     /// - Returns: the token's id; nil if there was none.
     public func revoke(_ name: String) async throws(FleetError) -> Int64? {
         try await calls.run("DELETE FROM fleet_token WHERE name = $1 RETURNING id", [name])

@@ -11,7 +11,7 @@ public struct FleetLeaseWish: Hashable, Sendable {
 
 /// The tasks to which a request applies.
 public enum FleetSelection: Hashable, Sendable {
-    /// These tasks, at most 1,000.
+    /// Only these tasks, at most 1,000.
     case tasks([FleetTaskID])
     /// The tasks that match, at most 1,000 from the lowest id on.
     case matching(FleetTaskFilter, after: FleetTaskID?)

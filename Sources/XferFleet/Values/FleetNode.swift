@@ -3,7 +3,7 @@ public import XferModel
 
 /// A node's description of itself in its registration.
 public struct FleetNodeDescription: Hashable, Sendable {
-    /// See `FleetPlace.isName`.
+    /// The name; see `FleetPlace.isName`.
     public var name: String
     public var labels: Set<String>
     /// Shared storages that it has mounted.
@@ -39,7 +39,7 @@ public struct FleetNodeDescription: Hashable, Sendable {
 public struct FleetRegistration: Hashable, Sendable {
     public let node: FleetNodeID
     public let name: String
-    /// Raised by each registration: an older one's writes hit no row.
+    /// The number of the registration. Each registration increases it, so that writes of an older one have no effect.
     public let incarnation: Int64
     /// The last local event whose effects are in the fleet's database; 0 for a new store.
     public let applied: Int64
@@ -69,7 +69,7 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let isDown: Bool
     /// True if it is down, but the observer's takeover of its leases is not finished: call `takeOver` again.
     public let needsTakeover: Bool
-    /// 0 if not counted.
+    /// The number of its leases; 0 if not counted.
     public let leases: Int
     /// The number of queued tasks that only this node can take; 0 if not counted.
     public let pinned: Int

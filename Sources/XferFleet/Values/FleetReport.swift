@@ -52,7 +52,7 @@ public struct FleetRelease: Hashable, Sendable {
 
     public var claimKey: FleetClaimKey
     public var next: Next
-    /// Shown with the task; at most 1,000 bytes, longer ones are cut.
+    /// The text that is shown with the task; at most 1,000 bytes, longer texts are cut.
     public var reason: String
 
     public init(claimKey: FleetClaimKey, next: Next, reason: String = "") {

@@ -22,6 +22,6 @@ public struct FleetToken: Hashable, Sendable {
 public enum FleetTokenOutcome: Hashable, Sendable {
     case added(FleetToken)
     case nameTaken
-    /// There are `FleetToken.limit` of them.
+    /// The fleet already has `FleetToken.limit` tokens.
     case tooMany
 }

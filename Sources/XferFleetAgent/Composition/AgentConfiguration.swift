@@ -16,7 +16,7 @@ struct AgentConfiguration: Sendable {
     var settings: Settings { instance.loaded.settings }
     var fleet: Settings.Fleet { settings.fleet }
 
-    /// Read by tests: all times of beats and leases are divided by it.
+    /// The factor by which tests divide all times of beats and leases.
     static let scaleVariable = "XFER_FLEET_TIME_SCALE"
     /// The credential that the unit may pass (systemd.exec(5), LoadCredential).
     static let passwordCredential = "fleet-password"

@@ -219,6 +219,8 @@ extension FleetFace {
         return ids.values
     }
 
+    /// Reads a filter.
+    ///
     /// - Throws: for conditions that the fleet's tables do not have.
     func filter(_ filter: TaskFilter?, _ caller: FleetCaller) throws(RPCFailure) -> FleetTaskFilter {
         var result = FleetTaskFilter()

@@ -18,6 +18,8 @@ struct FleetTokens: Sendable {
         remote = RemoteTokens(registry, clock: Clocks.wall)
     }
 
+    /// Reads the tokens again.
+    ///
     /// - Throws: `FleetError`; the tokens of the last reading stay valid until the next.
     func refresh() async throws(FleetError) {
         registry.replaceAll(try await database.tokens.list().compactMap { Self.stored($0) })

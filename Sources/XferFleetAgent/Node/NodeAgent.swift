@@ -61,6 +61,8 @@ actor NodeAgent: NodePart {
         }
     }
 
+    /// Performs one round of work.
+    ///
     /// - Parameter isRung: true if there may be work other than a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
@@ -237,6 +239,8 @@ actor NodeAgent: NodePart {
         if wasAway { logger.notice("the fleet's database answers") }
     }
 
+    /// Handles a failure of the database.
+    ///
     /// - Throws: errors that another round cannot repair.
     private func onDatabaseFailure(_ error: FleetError) async throws(FleetError) {
         switch error {

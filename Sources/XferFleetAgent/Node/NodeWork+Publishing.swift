@@ -117,6 +117,8 @@ extension NodeWork {
         unadded.removeAll { looked.contains($0.claimKey.task) && !kept.contains($0.claimKey) }
     }
 
+    /// Settles earlier claims of a task that may have published its file.
+    ///
     /// - Returns: true if the task is to be transferred.
     private func settle(_ claim: FleetClaim, _ permits: [FleetOpenPermit]) async throws -> Bool {
         var found: (path: String, size: Int64)?

@@ -17,7 +17,7 @@ final class NodeWork: NodePart {
     var claimed = ClaimedTasks()
     /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
     var staged: [TaskID: Int] = [:]
-    /// Claimed, and not yet in the daemon.
+    /// Tasks that are claimed, but not yet added to the daemon.
     var unadded: [FleetClaim] = []
     /// The contents of the next report to the fleet; emptied after it.
     var outbox = Outbox()

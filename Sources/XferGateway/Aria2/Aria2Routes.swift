@@ -5,9 +5,9 @@ import XferAria2
 // aria2's dialects over HTTP. Both take their token from the body, or from `Authorization`.
 extension Aria2Facade {
     static let jsonPath = "/jsonrpc"
-    /// aria2 has its XML-RPC at `/rpc`, which is this service's own path.
+    /// The path of XML-RPC. aria2's own is `/rpc`, which this service uses for JSON-RPC.
     static let xmlPath = "/aria2/rpc"
-    /// Answered without `Authorization`, since the body may have a token.
+    /// Paths that are answered without `Authorization`, since the body may contain a token.
     static let paths: Set<String> = [jsonPath, xmlPath]
     /// The highest number of bytes of a message, which is read before its tokens are known.
     static let maxMessageBytes = 256 << 10

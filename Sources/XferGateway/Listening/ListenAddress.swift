@@ -1,6 +1,6 @@
 /// A numeric address and a port to listen on: `127.0.0.1:6800`, `[::1]:6800`, `0.0.0.0:6801`.
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Numeric, without brackets.
+    /// The address in numbers, without brackets.
     public let host: String
     public let port: Int
 

@@ -76,6 +76,8 @@ struct BrowserSessions: Sendable {
 
     // MARK: Routes
 
+    /// The routes for sessions and tickets.
+    ///
     /// - Parameter service: checks whether a caller may read the task for which it wants a ticket.
     func routes(_ service: any RPCService) -> [HTTPRoute] {
         [

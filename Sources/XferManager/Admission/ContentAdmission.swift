@@ -8,6 +8,8 @@ struct ContentAdmission: Sendable {
     let rights: OwnerRights
     let paths: PathPools
 
+    /// Admits the content of a request.
+    ///
     /// - Parameter path: the prefix of field names in errors.
     func admit(_ content: RequestBuilder.Content?, path: String) async throws -> RequestBody? {
         switch content {

@@ -9,9 +9,11 @@ struct RequestAdmission: Sendable {
     let isOperator: Bool
     let store: TaskStore
 
+    /// Checks the request of a task.
+    ///
     /// - Parameters:
     ///   - path: the prefix of field names in errors.
-    ///   - before: the former request, if the task exists.
+    ///   - before: the previous request, if the task exists.
     func check(_ specification: TaskSpecification, path: String, before: TransferRequest? = nil) async throws {
         let request = specification.request
         for (index, url) in specification.sources.enumerated() {

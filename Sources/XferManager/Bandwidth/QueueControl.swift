@@ -235,7 +235,7 @@ public struct QueueStats: Sendable {
     /// True if `maxActivePerHost` is not set, so that it is the most connections of a host over HTTP/1.1.
     public var isAutomaticPerHost: Bool
     public var order: QueueOrder
-    /// Over all transfers, as the timetable sets them now.
+    /// The rates of all transfers together, as the timetable sets them now.
     public var rates: BandwidthLimits
     public var isPaused: Bool
 }

@@ -64,7 +64,9 @@ struct BriefPublisher: Sendable {
     let settings: ManagerSettings
     let failedURLs: FailedURLList
 
-    /// - Parameter bodies: of one owner's tasks with one destination directory.
+    /// Publishes bodies of one directory.
+    ///
+    /// - Parameter bodies: bodies of one owner's tasks with one destination directory.
     func publish(_ bodies: [BriefBody]) async -> Outcome {
         var outcome = Outcome()
         guard let first = bodies.first else { return outcome }

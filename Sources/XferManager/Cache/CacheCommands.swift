@@ -42,6 +42,8 @@ public struct CacheCommands: ManagerPart, Sendable {
         }
     }
 
+    /// Returns an entry of the cache.
+    ///
     /// - Throws: `cacheEntryNotFound`, also for other owners' entries.
     public func get(_ id: CacheEntryID, for principal: Principal) async throws -> CacheEntry {
         guard let entry = try await store.read({ try $0.cacheEntry(id, of: principal.visibleOwner) }) else {

@@ -176,7 +176,7 @@ final class ResponseCache: Sendable {
     }
 
     enum Content: Sendable {
-        /// Open for reading, and not changed meanwhile.
+        /// The content's file, open for reading; it is not changed meanwhile.
         case file(descriptor: Int32)
         case bytes([UInt8])
     }

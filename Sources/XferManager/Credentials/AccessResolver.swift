@@ -17,6 +17,8 @@ struct AccessResolver: Sendable {
     /// The proxies of the environment; nil if they are not used.
     let environmentProxies: NIOLockedValueBox<Result<EnvironmentProxies?, EnvironmentProxyFault>>
 
+    /// Resolves the secrets of a request.
+    ///
     /// - Parameters:
     ///   - profile: the name of the task's profile.
     ///   - isGuests: true if the owner is a guest, which may not decide where a profile's secrets are sent.
@@ -170,6 +172,8 @@ struct AccessResolver: Sendable {
 
     // MARK: Proxies
 
+    /// Determines the proxy of a request.
+    ///
     /// - Parameter chosen: the request's own proxy.
     private func route(_ chosen: ProxySettings?) async throws(TransferError) -> ProxyRoute {
         var route = ProxyRoute()

@@ -16,7 +16,7 @@ public final class EventHub: Sendable {
     }
 
     private let state: NIOLockedValueBox<State>
-    /// Durable events that may wait for one subscriber.
+    /// The highest number of durable events that may wait for one subscriber.
     private let capacity: Int
     private let replays = AsyncLock()
 
@@ -133,7 +133,7 @@ public final class EventHub: Sendable {
 private struct ByTask<Element> {
     private let all: [Element]
     private let task: (Element) -> TaskID?
-    /// Built when it is needed first.
+    /// An index that is built when it is first needed.
     private lazy var indices = Dictionary(grouping: all.indices, by: { task(all[$0]) })
 
     init(_ all: [Element], _ task: @escaping (Element) -> TaskID?) {

@@ -17,6 +17,8 @@ public struct GroupCommands: ManagerPart, Sendable {
         return try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
     }
 
+    /// Returns a group.
+    ///
     /// - Parameter owner: the group's owner; nil is the caller.
     public func get(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
         let key = try groupKey(name, of: owner, for: principal)

@@ -7,7 +7,7 @@ public import XferModel
 import XferStore
 import XferSystem
 
-/// Start and end of the service, and its changes of settings.
+/// The start and the end of the service, and changes of its settings.
 extension TransferManager {
     /// Restores the work of the last daemon and starts. Call it before any client is accepted.
     public func start() async throws {

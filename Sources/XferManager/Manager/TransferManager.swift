@@ -20,7 +20,7 @@ public final class TransferManager: ManagerPart, Sendable {
     public let queries: TaskQueries
     /// Reads tasks' bytes and kept responses.
     public var bytes: ByteReader { ByteReader(context: context, scheduler: scheduler) }
-    /// `task.commit`.
+    /// Staged tasks and their publishing by `task.commit`.
     public let staging: StagedPublishing
     public let queue: QueueControl
     public let groups: GroupCommands

@@ -33,6 +33,8 @@ public actor TrustPolicies: ManagerPart {
     /// All policies by name, with the default.
     public nonisolated var all: [PolicyEntry] { services.policies.withLockedValue(\.entries) }
 
+    /// Returns a policy.
+    ///
     /// - Throws: `ManagerError.policyNotFound`.
     public nonisolated func get(_ name: String) throws(ManagerError) -> PolicyEntry {
         guard let entry = services.policies.withLockedValue({ $0.entry(named: name) }) else {
@@ -69,6 +71,8 @@ public actor TrustPolicies: ManagerPart {
         return try get(policy.name)
     }
 
+    /// Removes a policy.
+    ///
     /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks refer to it.
     public func remove(_ name: String) async throws {
         let now = clock()

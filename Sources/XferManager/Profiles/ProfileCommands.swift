@@ -18,6 +18,8 @@ public struct ProfileCommands: ManagerPart, Sendable {
         try await translatingStoreErrors { try await store.read { try $0.profiles() } }.map { ProfileEntry($0) }
     }
 
+    /// Returns a profile.
+    ///
     /// - Throws: `ManagerError.profileNotFound`.
     public func get(_ name: String) async throws -> ProfileEntry {
         let found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }

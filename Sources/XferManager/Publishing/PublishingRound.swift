@@ -236,6 +236,8 @@ extension PublishingRound {
     /// Performs the next steps, up to one that needs the database or a guest's path. Blocks.
     mutating func performOnDisk() { performOnDisk([:]) }
 
+    /// Performs the present step on the disk.
+    ///
     /// - Parameter checked: guests' paths that were checked for the first of these steps.
     private mutating func performOnDisk(_ checked: CheckedPaths) {
         var checked = checked

@@ -287,7 +287,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    /// - Parameter afterMove: whether kept bytes were copied from or to the directory, and the move may not have ended.
+    /// Removes the partial files of a directory that no transfer needs.
+    ///
+    /// - Parameter afterMove: true if kept bytes were copied from or to the directory, and the move may not have ended.
     private func sweepParts(
         in path: String, afterMove: Bool, tag: String, upTo last: TransferID
     ) async throws {

@@ -27,7 +27,7 @@ final class OwnerRights: Sendable {
     /// Applies new settings. Accounts are looked up again.
     func apply(_ settings: ManagerSettings) { state.withLockedValue { $0 = State(settings: settings) } }
 
-    /// `download.dir`.
+    /// The directory of the setting `download.dir`.
     var downloadDirectory: String { state.withLockedValue(\.settings.downloadDirectory) }
 
     func isOperator(_ owner: Owner) -> Bool { state.withLockedValue { $0.settings.isOperator(owner) } }

@@ -43,7 +43,7 @@ public struct Principal: Hashable, Sendable {
 
 /// The directory beneath which the tasks of a caller write.
 public enum CallerConfinement: Hashable, Sendable {
-    /// `ManagerSettings.downloadDirectory`.
+    /// The directory `ManagerSettings.downloadDirectory`.
     case downloads
     /// An absolute path.
     case directory(String)

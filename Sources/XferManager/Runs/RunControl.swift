@@ -43,7 +43,7 @@ final class RunControl: Sendable {
 
     private struct LiveAttempt {
         let handle: AttemptHandle
-        /// Received bytes count from this offset on.
+        /// The offset from which received bytes are counted.
         let origin: Int64
 
         var received: Int64 { max(0, handle.progress.snapshot.offset.subtractingSaturated(origin)) }

@@ -20,7 +20,7 @@ final class TaskLeases: Sendable {
         /// True if a lease is in force again or for the first time, or ends earlier than before: its tasks have to be
         /// checked.
         case changed
-        /// There are too many leases.
+        /// The lease was refused, because there are too many.
         case refused
     }
 

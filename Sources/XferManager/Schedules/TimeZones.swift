@@ -54,6 +54,8 @@ final class TimeZones: Sendable {
         return rules(named: window.zone)
     }
 
+    /// Reads the rules of a time zone.
+    ///
     /// - Parameter name: nil is the machine's own zone.
     func rules(named name: String?) -> TimeZoneRules? {
         let now = Clocks.monotonic()

@@ -34,7 +34,7 @@ actor RunScheduler: ManagerPart {
     weak var delegate: (any RunSchedulerDelegate)?
     /// Decides which task is next, within limits and holds.
     var machine: SchedulerStateMachine
-    /// Live runs only: a queued task takes no memory.
+    /// The live runs by task. A queued task takes no memory.
     var runs: [TaskID: LiveRun] = [:]
     /// The transfers of these runs.
     var transfers: [TransferID: LiveTransfer] = [:]
@@ -52,13 +52,13 @@ actor RunScheduler: ManagerPart {
     var timer = WakeTimer()
     /// Samples progress while runs live.
     var ticker: Task<Void, Never>?
-    /// See `checkIdleness`.
+    /// The task of the check in `checkIdleness`.
     var idleCheck: Task<Void, Never>?
-    /// Resumed when that run has ended.
+    /// Callers that wait for the end of a run.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Resumed when the last run has ended.
+    /// Callers that wait for the end of the last run.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
-    /// Resumed when the tasks that waited for the network are woken.
+    /// Callers that wait until the tasks that waited for the network are woken.
     private(set) var wakingWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(
@@ -129,7 +129,7 @@ struct PassState {
     var waiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
     /// Stop the run; discard the transfer if there was no such start.
     var stops: [TaskID: TransferID?] = [:]
-    /// Changed rates.
+    /// The changed rates.
     var rates: [TaskID: (receive: Int64, send: Int64)] = [:]
     /// Tasks that start although their hosts cool down, because their users have resumed them.
     private(set) var ignoringCooldown: Set<TaskID> = []

@@ -26,7 +26,7 @@ struct SchedulingPass: Sendable {
         var tasks: [Start] = []
         /// Tasks for brief runs. Their starts are uncommitted, and their rows are unchanged.
         var briefs: [BriefStart] = []
-        /// Brief runs that others would join: their starts are to be committed.
+        /// Brief runs that other tasks would join, so that their starts have to be committed.
         var awaited: Set<TaskID> = []
         /// Transfers that tasks left for another one. They may no longer have a task.
         var abandoned: [TransferID] = []

@@ -19,7 +19,7 @@ public actor StagedPublishing: ManagerPart {
     private var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// The number of calls in progress, including the waiting ones.
     private var callCount = 0
-    /// Resumed when the last call has ended.
+    /// Callers that wait for the end of the last call.
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(

@@ -61,6 +61,8 @@ extension TaskCommands {
 }
 
 extension TaskSpecification {
+    /// Replaces the URL of a source.
+    ///
     /// - Parameter isGuests: true if the owner is a guest, which may not decide where a profile's secrets are sent.
     fileprivate mutating func replaceURL(with url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
         let origin = request.url.origin

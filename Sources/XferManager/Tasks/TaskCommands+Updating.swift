@@ -6,7 +6,7 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Changing tasks.
+/// Changes of single tasks.
 extension TaskCommands {
     /// Changes an unfinished task. One refused field refuses all changes. A new rate limit takes effect at once.
     ///

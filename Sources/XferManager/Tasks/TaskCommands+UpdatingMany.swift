@@ -1,12 +1,12 @@
 public import XferModel
 public import XferProtocol
 
-/// Changing many tasks.
+/// Changes of many tasks.
 extension TaskCommands {
     /// A change that was made or refused.
     private struct EndedUpdate: Sendable {
         let id: TaskID
-        /// Nil if the task was changed.
+        /// The reason why the task was not changed; nil if it was.
         let error: (any Error)?
     }
 

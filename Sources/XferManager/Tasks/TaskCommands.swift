@@ -14,7 +14,7 @@ public struct TaskCommands: ManagerPart, Sendable {
     let queries: TaskQueries
 }
 
-/// Adding tasks.
+/// Adding of tasks.
 extension TaskCommands {
     /// The highest number of tasks in one add.
     public static let largestAdd = 10_000

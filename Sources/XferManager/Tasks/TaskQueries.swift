@@ -157,7 +157,7 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// The order of a list of tasks.
     public enum ListOrder: Hashable, Sendable {
-        /// By id.
+        /// By id, in ascending or descending order.
         case ascending, descending
         /// Only queued tasks, in the order of their starts.
         case starting

@@ -53,6 +53,8 @@ extension StoreTransaction {
         return successor != nil
     }
 
+    /// Sets or ends the cooldown of a host.
+    ///
     /// - Parameter cause: a waiting task; nil ends the cooldown.
     private func setCooldown(of host: String, for cause: TransferTask?) throws {
         try setCooldown(

@@ -151,7 +151,7 @@ struct WebhookValues {
         return name + size
     }
 
-    /// `8.0 MiB`.
+    /// A size as text, such as `8.0 MiB`.
     static func size(_ bytes: Int64) -> String {
         var (tenths, unit) = (max(0, bytes).multipliedSaturated(by: 10), 0)
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]

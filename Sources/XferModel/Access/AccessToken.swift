@@ -4,7 +4,7 @@
 public struct AccessToken: Hashable, Sendable {
     /// The id; never used again, so that a revoked token and a later one cannot be mistaken for each other.
     public var id: Int64
-    /// Unique among the tokens that exist.
+    /// The name, which is unique among the existing tokens.
     public var name: String
     /// The user it calls for.
     public var owner: Owner
@@ -34,7 +34,7 @@ public struct AccessToken: Hashable, Sendable {
 
 /// The rights of a token, within the rights of its user.
 public enum TokenScope: String, Sendable, CaseIterable, Codable {
-    /// Reading the metrics, and no call.
+    /// The token may read the metrics, and make no calls.
     case metrics
     /// Calls that return data, events and metrics.
     case read

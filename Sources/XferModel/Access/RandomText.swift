@@ -1,6 +1,6 @@
 /// Secrets that cannot be guessed.
 public enum RandomText {
-    /// 256 random bits from the kernel (getrandom(2)), as 64 hexadecimal digits.
+    /// A random text of 256 bits from the kernel (getrandom(2)), as 64 hexadecimal digits.
     public static func secret() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<4).map { _ in

@@ -58,6 +58,8 @@ public struct WebhookFilter: Hashable, Sendable {
     /// True if the filter has to know the task of an event.
     public var needsTask: Bool { groups != nil || labels != nil }
 
+    /// True if the filter accepts an event.
+    ///
     /// - Parameter task: the specification of the event's task; nil if there is none. Only needed if `needsTask`.
     public func admits(owner: Owner?, task: TaskSpecification?) -> Bool {
         func holds<Value>(_ accepted: Set<Value>?, _ value: Value?) -> Bool {

@@ -2,6 +2,6 @@
 public enum AnnouncedDigests: String, Sendable, Codable, CaseIterable {
     /// Finished bytes have to match them, unless the task demands a digest of its own.
     case verify
-    /// They are ignored, because the server announces wrong ones.
+    /// The digests are ignored, because the server announces wrong ones.
     case ignore
 }

@@ -64,7 +64,7 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
 
 /// A secret, or the place it is read from at each attempt.
 public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// Stored, never shown.
+    /// The secret itself, which is stored and never shown.
     case value(String)
     /// The file's content without the newline at its end; absolute path, readable by its owner only.
     case file(String)

@@ -9,7 +9,7 @@ public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 
     public let scheme: Scheme
-    /// Lower case; Punycode for internationalised names; IPv6 literals in brackets.
+    /// The host in lower case: Punycode for internationalised names, IPv6 literals in brackets.
     public let host: String
     public let port: UInt16
     /// Path and query as sent in the request line (RFC 9112 §3.2.1), starting with `/`.

@@ -1,13 +1,13 @@
 /// The kind of a body that a media type (RFC 9110 §8.3) describes. Sign-in pages and errors with status 200 are of
 /// another kind than the file that was requested.
 public enum MediaKind: Hashable, Sendable {
-    /// HTML, for people.
+    /// A page for people: HTML.
     case page
     /// JSON, XML, YAML and forms, for programs: the answers of interfaces, errors too.
     case data
-    /// Text of any other kind, scripts too.
+    /// Text of any other kind, including scripts.
     case text
-    /// Everything else: archives, images, `application/octet-stream`.
+    /// Any other type: archives, images, `application/octet-stream`.
     case file
 
     /// - Parameter type: lower case, without parameters; nil for nil.
@@ -67,6 +67,8 @@ extension TransferTask {
         return Self.warning(aboutType: outcome.responseHeaders.firstValue(named: "Content-Type"), named: String(name))
     }
 
+    /// A warning if the server sent a web page as a file of another kind.
+    ///
     /// - Parameter type: `Content-Type` as received.
     public static func warning(aboutType type: String?, named name: String) -> String? {
         let mediaType = type.map { $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() }

@@ -1,13 +1,13 @@
 /// The treatment of a 3xx response that refers to another URL.
 public enum RedirectPolicy: String, Sendable, Codable, CaseIterable {
     case follow
-    /// Follow only while scheme, host and port stay the same.
+    /// Redirects are followed only while scheme, host and port stay the same.
     case sameOrigin = "same_origin"
     case deny
 }
 
 public enum HTTPVersion: String, Sendable, Codable, CaseIterable {
-    /// HTTP/2 by ALPN over TLS, else HTTP/1.1.
+    /// HTTP/2 by ALPN over TLS, otherwise HTTP/1.1.
     case automatic = "auto"
     case http1 = "1.1"
     case http2 = "2"
@@ -46,7 +46,7 @@ public struct LeastRate: Hashable, Sendable, Codable {
 public struct ProxySettings: Hashable, Sendable, Codable {
     /// `http://`, `https://`, `socks5://` or `socks5h://` with host and port, without user info.
     public var url: String
-    /// Shown to the proxy only.
+    /// The credential for the proxy.
     public var credential: Credential?
     /// Hosts that are reached directly: names with their subdomains, addresses and CIDR blocks (CURLOPT_NOPROXY(3)).
     public var exceptions: [String]

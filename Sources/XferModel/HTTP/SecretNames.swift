@@ -100,7 +100,9 @@ public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
         parts = text.lowercased().split(separator: "*", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// - Parameter name: in lower case.
+    /// True if the pattern matches a name.
+    ///
+    /// - Parameter name: the name, in lower case.
     func matches(_ name: String) -> Bool {
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return parts.first == name }
         guard name.hasPrefix(first) else { return false }

@@ -3,7 +3,7 @@
 public struct SourceRange: Hashable, Sendable {
     /// The first offset, 0 or more; 0 if the part is a suffix.
     public let first: Int64
-    /// Inclusive, at least `first`; nil is the end of the source.
+    /// The last octet, inclusive and at least `first`; nil is the end of the source.
     public let last: Int64?
     /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part is specified by
     /// its offsets.

@@ -66,7 +66,7 @@ public struct AdmissionLists: Hashable, Sendable {
     public var deniedAddresses: [AddressBlock]
     /// The addresses on which the daemon itself listens. Transfers never connect to them.
     public var ownListeners: [ListenerAddresses]
-    /// If the list is not empty, requests are sent only to these hosts.
+    /// The hosts to which requests are sent; empty allows all hosts.
     public var allowedHosts: [HostPattern]
     /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), in addition to the well-known ones.
     public var translationPrefixes: [TranslationPrefix]

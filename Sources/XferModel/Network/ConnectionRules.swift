@@ -52,7 +52,7 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
 
 /// A network interface or an address of this machine; CURLOPT_INTERFACE(3).
 public struct LocalInterface: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// `eth0`, `192.0.2.7`, `2001:db8::7`.
+    /// The text, for example `eth0`, `192.0.2.7` or `2001:db8::7`.
     public let description: String
 
     /// Parses an address, or an interface's name of 1 to 15 characters without spaces and slashes (netdevice(7),
@@ -119,7 +119,9 @@ public struct ConnectToRule: Hashable, Sendable, Codable, CustomStringConvertibl
         "\(host):\(port.map { "\($0)" } ?? ""):\(target):\(targetPort.map { "\($0)" } ?? "")"
     }
 
-    /// - Parameter host: as in a URL, an IPv6 address in brackets.
+    /// True if the rule applies to a host and port.
+    ///
+    /// - Parameter host: the host as in a URL, an IPv6 address in brackets.
     func matches(_ host: String, _ port: UInt16) -> Bool {
         (self.host.isEmpty || self.host == host.lowercased()) && (self.port == nil || self.port == port)
     }

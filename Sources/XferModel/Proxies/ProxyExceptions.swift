@@ -3,7 +3,9 @@
 ///
 /// Only names and literal addresses are compared: names are resolved by the proxy.
 public enum ProxyExceptions {
-    /// - Parameter host: as in `HTTPURL.host`.
+    /// True if the exceptions contain a host.
+    ///
+    /// - Parameter host: the host in the form of `HTTPURL.host`.
     public static func contain(_ host: String, in exceptions: [String]) -> Bool {
         let name = ServerName(host: host)
         return exceptions.contains { matches($0, name) }

@@ -11,7 +11,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     }
 
     public let kind: Kind
-    /// Lower case; IPv6 literals in brackets.
+    /// The host in lower case; IPv6 literals in brackets.
     public let host: String
     public let port: UInt16
 

@@ -4,7 +4,7 @@
 /// Only the credential, the client certificate and the cookies are looked up by the profile's name at each attempt.
 @dynamicMemberLookup
 public struct Profile: Hashable, Sendable, Codable {
-    /// Lower-case letters, digits, `-`, `_` and `.`.
+    /// The name: lower-case letters, digits, `-`, `_` and `.`.
     public var name: String
     /// Relative URLs of tasks are resolved against it; its path ends in a slash.
     public var baseURL: HTTPURL?

@@ -50,7 +50,7 @@ public enum RequestContent: Hashable, Sendable {
     /// Bytes; only a header field can give their media type.
     case bytes(InlineBytes)
     case file(FileReference)
-    /// `multipart/form-data`.
+    /// A form with parts: `multipart/form-data`.
     case parts([RequestPart])
 }
 
@@ -110,6 +110,6 @@ public indirect enum ParameterValue: Hashable, Sendable {
     case text(String)
     /// `name[]`, once for every element.
     case list([ParameterValue])
-    /// `name[member]`.
+    /// The members of an object: `name[member]`.
     case object([Parameter])
 }

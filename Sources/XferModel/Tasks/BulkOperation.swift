@@ -16,11 +16,11 @@ public enum OperationVerb: String, Sendable, Codable, CaseIterable {
 
 /// The states of an operation.
 public enum OperationState: String, Sendable, Codable, CaseIterable {
-    /// It runs, or waits for an earlier operation of its owner.
+    /// The operation runs, or waits for an earlier operation of its owner.
     case running
-    /// It has reached the last task.
+    /// The operation has reached the last task.
     case completed
-    /// It stopped at an error.
+    /// The operation stopped at an error.
     case failed
     /// A caller has stopped it. It ends after the present step.
     case cancelled

@@ -32,7 +32,7 @@ public struct Checksum: Hashable, Sendable, Codable {
     }
 
     public let algorithm: Algorithm
-    /// Exactly `algorithm.byteCount` bytes.
+    /// The digest: exactly `algorithm.byteCount` bytes.
     public let bytes: [UInt8]
 
     /// Creates the digest. Returns nil unless the number of bytes is the algorithm's.
@@ -42,7 +42,7 @@ public struct Checksum: Hashable, Sendable, Codable {
         self.bytes = bytes
     }
 
-    /// `sha-256=<lower-case hex>`.
+    /// The text `sha-256=<lower-case hex>`.
     public var description: String { "\(algorithm.rawValue)=\(hexDigits)" }
 
     /// The digest in lower-case hex.

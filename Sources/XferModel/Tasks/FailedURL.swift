@@ -4,7 +4,7 @@
 /// distinguishes the entries.
 public struct FailedURL: Hashable, Sendable {
     public var id: FailedURLID
-    /// Redacted: for people.
+    /// The URL without secrets, for people.
     public var url: String
     public var method: HTTPMethod
     /// The owner of the task that failed.

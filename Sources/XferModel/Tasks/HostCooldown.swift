@@ -11,7 +11,7 @@ public struct HostCooldown: Hashable, Sendable {
         /// The task that got the answer.
         public var task: TaskID
         public var owner: Owner
-        /// Redacted: for people.
+        /// The URL without secrets, for people.
         public var url: String
 
         public init(task: TaskID, owner: Owner, url: String) {

@@ -56,18 +56,18 @@ extension TaskCompletion: ChoiceSubject {
 
 /// The time at which a download's file gets its final name.
 public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
-    /// It is published as soon as it is complete and verified.
+    /// The file is published as soon as it is complete and verified.
     case auto
-    /// It is kept, `staged`, until `task.commit`.
+    /// The file is kept, `staged`, until `task.commit`.
     case manual
 }
 
 /// The occasion on which a hook runs.
 public enum HookOccasion: String, Sendable, Codable, CaseIterable {
-    /// Before the file is staged or published; may replace it.
+    /// The hook runs before the file is staged or published, and may replace it.
     case postProcess = "post_process"
-    /// After the task has completed.
+    /// The hook runs after the task has completed.
     case onComplete = "on_complete"
-    /// After the task has failed.
+    /// The hook runs after the task has failed.
     case onError = "on_error"
 }

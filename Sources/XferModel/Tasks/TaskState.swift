@@ -1,14 +1,14 @@
 /// The state of a task. Durable; `TaskStateMachine` has the legal transitions.
 public enum TaskState: String, Sendable, Codable, CaseIterable {
-    /// May start when the scheduler picks it.
+    /// The task may start when the scheduler picks it.
     case queued
     /// Cannot start now; the task's `wait` contains the reason and, if known, the end.
     case waiting
     /// Has a live attempt, or is being verified or published; `TaskPhase` is the step.
     case running
-    /// Paused by the user.
+    /// The user has paused the task.
     case paused
-    /// Complete and verified, not published: waits for a commit or a cancel.
+    /// The file is complete and verified, but not published: the task waits for a commit or a cancel.
     case staged
     case completed
     case failed
@@ -30,7 +30,7 @@ public enum TaskPhase: String, Sendable, Codable, CaseIterable {
 
 /// The reason why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
 public enum WaitReason: String, Sendable, Codable, CaseIterable {
-    /// Backing off after a transient failure.
+    /// The task waits for its next attempt after a temporary failure.
     case retry
     /// The attempt failed while the network was down, or the task must not use a metered network.
     case network
@@ -116,11 +116,11 @@ public enum Priority: Int, Sendable, Codable, CaseIterable, Comparable {
 
 /// The task's use of bytes.
 public enum TaskKind: String, Sendable, Codable, CaseIterable {
-    /// Body of the response to a file.
+    /// The body of the response is written to a file.
     case download
-    /// Content to the server; the response is kept as for `data`.
+    /// Content is sent to the server; the response is kept as for `data`.
     case upload
-    /// Body of the response that the service stores, for `task.result`.
+    /// The service stores the body of the response, for `task.result`.
     case data
 }
 

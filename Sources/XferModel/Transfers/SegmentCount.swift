@@ -1,6 +1,6 @@
 /// The number of segments of a download that are fetched at the same time, each over a connection of its own.
 public enum SegmentCount: Hashable, Sendable {
-    /// 1 … 16; 1 does not split.
+    /// The number, 1 … 16; 1 does not split.
     case exactly(Int)
     /// The number that the length and the measured rate justify.
     case automatic

@@ -78,7 +78,7 @@ public struct PublishIntent: Hashable, Sendable {
     public var finalName: String
     /// The file that is to get the name, at the time when the intent was committed: complete, with its mode and times.
     public var part: FileFacts
-    /// Digest of its content, where it was verified; nil where none is known.
+    /// Digest of its content, if it was verified; nil if none is known.
     public var digest: Checksum?
 
     public init(finalName: String, part: FileFacts, digest: Checksum? = nil) {

@@ -40,7 +40,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
 }
 
 extension TransferError: CustomStringConvertible {
-    /// `connection_lost: the server closed the connection`.
+    /// The text, such as `connection_lost: the server closed the connection`.
     public var description: String { "\(reason.rawValue): \(message)" }
 }
 

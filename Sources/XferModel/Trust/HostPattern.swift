@@ -4,9 +4,9 @@
 /// Names are lower case and in Punycode; `HostPattern.parse` of XferCurl accepts internationalised ones.
 public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible {
     public enum Kind: Hashable, Sendable {
-        /// Below the name, at any depth, and the name itself.
+        /// The name itself, and all names below it at any depth.
         case anyDepth
-        /// Exactly one label below the name.
+        /// The names exactly one label below the name.
         case oneLabel
         /// The name or address alone.
         case exact
@@ -187,11 +187,13 @@ public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertib
 /// Normalised beyond `HTTPURL`, so that no spelling of a host escapes its policy: no root dot, no brackets, no zone,
 /// addresses by their bytes, IPv4-mapped ones as the IPv4 addresses that they reach.
 public enum ServerName: Hashable, Sendable, CustomStringConvertible {
-    /// Lower case, Punycode, without the root's dot.
+    /// The name in lower case and Punycode, without the root's dot.
     case domain(String)
     case address(IPAddress)
 
-    /// - Parameter host: as in `HTTPURL.host`.
+    /// True if the exceptions contain a host.
+    ///
+    /// - Parameter host: the host in the form of `HTTPURL.host`.
     public init(host: String) {
         if let address = IPAddress(host: host) {
             self = .address(address.unmapped)

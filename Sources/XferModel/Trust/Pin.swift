@@ -53,7 +53,7 @@ public struct CertificatePin: Hashable, Sendable, Codable {
 
 /// SHA-256 of a SubjectPublicKeyInfo, written `sha256/BASE64` (RFC 7469 §2.4).
 public struct KeyPin: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// Exactly 32 bytes.
+    /// The digest: exactly 32 bytes.
     public let digest: [UInt8]
 
     /// Creates the pin. Returns nil unless there are 32 bytes.

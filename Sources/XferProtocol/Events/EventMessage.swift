@@ -28,7 +28,7 @@ public struct EventMessage: WireValue, Hashable {
         body = EventBody(event.payload).members
     }
 
-    /// `task.progress`.
+    /// Creates the message `task.progress`.
     public init(_ progress: ProgressSnapshot, at time: Timestamp) {
         self.time = time
         type = OpenEnum(.progress)

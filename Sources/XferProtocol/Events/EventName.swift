@@ -3,7 +3,7 @@ public import XferModel
 /// The types of events as clients see them: the durable ones and those that only live on a connection.
 public enum EventName: WireEnum {
     case durable(EventType)
-    /// Durable as well, but only a fleet has them.
+    /// Events that are durable as well, but that only a fleet has.
     case fleet(FleetEventName)
     /// `task.progress`: a running task's counters, coalesced.
     case progress
@@ -57,7 +57,7 @@ extension EventName {
         }
     }
 
-    /// Content of this type, for the schema.
+    /// An example of the content of this type, for the schema.
     var example: any EventContent {
         switch self {
         case .durable(let type): EventPayload.example(of: type)

@@ -8,7 +8,7 @@ public struct BatchRecord: WireRecord, Hashable {
     public var group = ""
     public var total: Int64 = 0
     public var finished: Int64 = 0
-    /// Nil from a daemon before 1.0.0.
+    /// The number of failed members; nil from a daemon before 1.0.0.
     public var failed: Int64?
     public var skipped: Int64 = 0
     public var counts = StateCounts()

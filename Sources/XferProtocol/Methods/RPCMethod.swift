@@ -8,7 +8,7 @@ public protocol RPCMethod: Sendable {
     associatedtype Params: WireParams
     associatedtype Result: WireValue
 
-    /// `noun.verb`.
+    /// The method's name, in the form `noun.verb`.
     static var name: String { get }
     /// The callers who may use the method. It has no default, so that no method becomes open to guests by accident.
     static var access: MethodAccess { get }

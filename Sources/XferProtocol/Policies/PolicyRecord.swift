@@ -64,7 +64,7 @@ public struct PolicyRecord: WireRecord, Hashable {
 public enum PolicyOrigin: String, WireEnum {
     case builtIn = "built_in"
     case configuration
-    /// `policy.set`.
+    /// A caller of `policy.set`.
     case client = "rpc"
 }
 

@@ -17,7 +17,8 @@ public struct TaskChanges: WireInput, Hashable {
     public var policy = Patch<String>.unchanged
     public var after = Patch<[TaskID]>.unchanged
 
-    /// Some in any unfinished state, the others only while not running: see `ChoiceField.Change`.
+    /// The fields that can be changed: some in any unfinished state, the others only while not running; see
+    /// `ChoiceField.Change`.
     public var choices = TransferRequest.Choices()
     public var limits = TaskSpecification.Limits()
     public var destination = Destination.Choices()

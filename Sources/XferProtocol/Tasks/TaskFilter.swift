@@ -23,7 +23,7 @@ public struct TaskFilter: WireInput, Hashable {
 
     public init() {}
 
-    /// Everything the caller may touch.
+    /// The filter for all tasks that the caller may touch.
     public static var everything: TaskFilter {
         var filter = TaskFilter()
         filter.all = true

@@ -68,7 +68,7 @@ extension Owner: WireValue {
 
 /// A reference to a task by its id or, within one `task.add`, by its distance: −1 is the task before this one.
 public struct TaskReference: WireValue, Hashable {
-    /// Negative when it counts back.
+    /// The id; negative if it counts back.
     public let id: TaskID
 
     public init(_ id: TaskID) { self.id = id }

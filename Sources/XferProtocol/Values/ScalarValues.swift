@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// Any text that `Checksum(parsing:)` reads coming in, `sha-256=<lower-case hex>` going out.
+/// On the wire, a checksum is any text that `Checksum(parsing:)` reads; it is written as `sha-256=<lower-case hex>`.
 extension Checksum: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .string(let text) = value else { throw .wrongType(expected: "a checksum, a string") }
@@ -44,7 +44,7 @@ extension FileMode: WireValue {
     }
 }
 
-/// `scheme://host[:port]`.
+/// An origin in the form `scheme://host[:port]`.
 extension Origin: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .string(let text) = value else { throw .wrongType(expected: "an origin, a string") }

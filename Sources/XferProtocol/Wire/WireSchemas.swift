@@ -83,7 +83,7 @@ enum SchemaText {
         return .object(object)
     }
 
-    /// `base` or `null`.
+    /// The schema of `base` or `null`.
     @inline(never)
     static func nullable(_ base: JSONValue) -> JSONValue {
         if case .object(var object) = base, let type = object["type"]?.stringValue, object["enum"] == nil {

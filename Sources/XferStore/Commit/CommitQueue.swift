@@ -5,7 +5,7 @@ struct CommitQueue<Change> {
     /// The caller's next action.
     enum Action: Equatable {
         case nothing
-        /// Start committing: call `next` on the writer's queue until it answers nil.
+        /// Start committing: call `next` on the writer's queue until it returns nil.
         case startCommitting
         /// Call `onGatheringTimeOver` when the gathering time has passed.
         case startTimer

@@ -27,7 +27,7 @@ final class GroupCommit: @unchecked Sendable {
     let uncommittedStarts = UncommittedStarts()
     private let state = Locked(State())
     private var transaction: StoreTransaction?
-    /// Set once, in `init`.
+    /// The thread, set once in `init`.
     private var thread: StoreThread?
 
     /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread.

@@ -16,7 +16,7 @@ final class WALCheckpointer: @unchecked Sendable {
     private let length = LogLength()
     /// The time at which pages were moved last, or the store was opened.
     private let movedAt = Locked(ContinuousClock.now)
-    /// Set once, in `init`.
+    /// The thread, set once in `init`.
     private var thread: StoreThread?
 
     /// - Parameter writer: the connection that commits, on its queue.
@@ -132,6 +132,6 @@ enum WALCheckpoint {
         return sync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK
     }
 
-    /// SQLITE_IOERR_FSYNC, a macro Swift does not import.
+    /// The code SQLITE_IOERR_FSYNC, a macro that Swift does not import.
     private static let syncFailure = SQLITE_IOERR | (4 << 8)
 }

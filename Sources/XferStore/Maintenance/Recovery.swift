@@ -66,7 +66,7 @@ enum Recovery {
     ]
     /// The tables whose rows are found by digests with the key of the database, so that they are useless without it.
     private static let keyedTables = ["failed_url", "cache_entry", "cache_source"]
-    /// Schema numbers from here on are damage.
+    /// The first schema number that indicates damage.
     static let implausibleVersion = 10_000
 
     // MARK: Rows

@@ -30,6 +30,8 @@ struct RowSalvage {
         insert = try target.makeStatement(sql: "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(places))")
     }
 
+    /// Copies the readable rows of the table.
+    ///
     /// - Parameter rowID: the column with the table's row id, nil for a table without row ids.
     mutating func copy(rowID: String?) {
         if let rowID { copyAroundDamage(rowID) } else { copyFromBothEnds() }

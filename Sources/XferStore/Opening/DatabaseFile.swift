@@ -4,7 +4,7 @@ import Glibc
 /// (https://sqlite.org/fileformat2.html#the_database_header).
 enum DatabaseFile {
     enum Kind: Equatable {
-        /// Missing, empty, or without a schema.
+        /// The file is missing, empty, or without a schema.
         case blank
         /// Created by this program, with the schema version in its header; the write-ahead log may contain a newer one.
         case ours(version: Int)

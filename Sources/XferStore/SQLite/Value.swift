@@ -48,7 +48,7 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
         }
     }
 
-    /// SQLITE_TRANSIENT, a cast macro that Swift does not import: SQLite copies the bytes.
+    /// The constant SQLITE_TRANSIENT, a cast macro that Swift does not import: SQLite copies the bytes.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     // Never written and never freed.
     private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {

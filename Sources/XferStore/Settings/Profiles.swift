@@ -3,7 +3,7 @@ public import XferModel
 /// A profile and its author.
 public struct StoredProfile: Hashable, Sendable {
     public var profile: Profile
-    /// Written in the configuration file, not over RPC.
+    /// True if the profile is from the configuration file, not from RPC.
     public var isConfigured: Bool
 
     public init(profile: Profile, isConfigured: Bool) {

@@ -9,7 +9,7 @@ enum StoredKind: String {
     /// The task's URLs, header fields and `meta`.
     case row
 
-    /// Fewer bytes are not counted: that would cost more than they do.
+    /// The number of bytes from which data is counted: counting less would cost more than the data does.
     var least: Int64 {
         switch self {
         case .body: 1024

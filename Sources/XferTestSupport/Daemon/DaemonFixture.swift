@@ -17,7 +17,7 @@ public final class DaemonFixture: Sendable {
         public var arguments: [String] = []
         /// A program that replaces itself by `xferd`, with arguments, for example `nsenter`.
         public var launcher: [String] = []
-        /// Written instead of a configuration made of `settings`.
+        /// The configuration that is written instead of one made of `settings`.
         public var configuration: String?
         /// Directories on another file system, to download to and for the database.
         public var downloads: String?
@@ -51,7 +51,7 @@ public final class DaemonFixture: Sendable {
     public var configurationFile: String { directory.file("config.yaml") }
     public var logFile: String { directory.file("log") }
 
-    /// Everything every daemon of this fixture wrote.
+    /// The output of all daemons of this fixture.
     public var log: String { (try? FileTree.text(logFile)) ?? "" }
 
     /// The daemon's process, nil when none runs.

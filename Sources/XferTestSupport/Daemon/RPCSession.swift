@@ -7,7 +7,7 @@ public struct RPCRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     public let data: JSONValue
 
-    /// `data.reason`.
+    /// The error's `data.reason`.
     public var reason: String? { data["reason"]?.stringValue }
     /// `data.path`: the field at fault.
     public var path: String? { data["path"]?.stringValue }

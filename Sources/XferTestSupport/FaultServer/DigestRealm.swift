@@ -23,6 +23,8 @@ public struct DigestRealm: Sendable {
         case stale
     }
 
+    /// The verdict on the credentials of a request.
+    ///
     /// - Parameter nonce: the valid nonce.
     public func verdict(on request: RecordedRequest, nonce: String) -> Verdict {
         guard let field = request.header(isProxy ? "Proxy-Authorization" : "Authorization"),
@@ -41,7 +43,7 @@ public struct DigestRealm: Sendable {
         return !isRight ? .wrong : used == nonce ? .accepted : .stale
     }
 
-    /// 401 or 407 with a challenge.
+    /// A reply with status 401 or 407 and a challenge.
     public func challenge(nonce: String, isStale: Bool = false) -> Reply {
         let stale = isStale ? ", stale=true" : ""
         let field = "Digest realm=\"test\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=SHA-256\(stale)"

@@ -187,7 +187,7 @@ extension Fault {
         }
     }
 
-    /// Chunked framing instead of a length.
+    /// Sends chunked framing instead of a length.
     public static let chunked = Fault("chunked") { reply, _ in
         reply.setHeader("Content-Length", nil)
         reply.setHeader("Transfer-Encoding", "chunked")
@@ -201,7 +201,7 @@ extension Fault {
         reply.ending = .close
     }
 
-    /// Something that is not HTTP.
+    /// Sends text that is not HTTP.
     public static let garbageHead = Fault("garbage head") { reply, _ in
         reply.rawHead = Array("\u{1}\u{2}SSH-2.0-nonsense\r\n\r\n".utf8)
         reply.body = []

@@ -73,7 +73,7 @@ public final class RawServer: Sendable {
 
 /// One connection of a `RawServer`; used only by its script's thread. All its calls block.
 public final class RawConnection {
-    /// Counted from 1.
+    /// The number of the connection, from 1.
     public let number: Int
     private let stream: ServerStream
     private var pending: ArraySlice<UInt8> = []
@@ -115,7 +115,7 @@ public final class RawConnection {
         return max(0, recv(stream.socket, buffer.baseAddress, buffer.count, 0))
     }
 
-    /// Everything up to the end.
+    /// Reads all bytes up to the end.
     public func readAll() -> [UInt8] { read(.max) }
 
     @discardableResult

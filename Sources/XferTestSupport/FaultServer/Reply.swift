@@ -7,9 +7,9 @@ public struct Reply: Sendable {
         case bytes([UInt8])
         /// The bytes of a version in this range of offsets, generated while they are sent.
         case source(SourceVersion, Range<Int64>)
-        /// Nothing more is sent until the gate opens.
+        /// A pause until the gate opens.
         case gate(Gate)
-        /// Nothing more is sent for this time, as by a slow server.
+        /// A pause of this duration, as by a slow server.
         case pause(Duration)
 
         var count: Int64 {
@@ -34,26 +34,26 @@ public struct Reply: Sendable {
     /// The action on the connection after the last part.
     public enum Ending: Sendable {
         case keepAlive
-        /// FIN.
+        /// The end of the connection with FIN.
         case close
-        /// RST, after the peer has acknowledged everything sent, or after one second.
+        /// The end of the connection with RST, after the peer has acknowledged everything sent, or after one second.
         case reset
-        /// Nothing more is sent and the connection stays open.
+        /// No further bytes; the connection stays open.
         case hang
     }
 
     public var status: Int
-    /// Sent unchanged; no field is added.
+    /// The header fields, which are sent unchanged; no field is added.
     public var headers: [HeaderField]
     public var body: [Part]
     public var ending: Ending
     /// True if the body is sent with chunked framing (the field has to be in `headers`).
     public var isChunked = false
-    /// Sent instead of status line and headers.
+    /// The text that is sent instead of status line and headers.
     public var rawHead: [UInt8]?
-    /// Sent before the status line, for example `HTTP/1.1 103 Early Hints\r\n\r\n`.
+    /// The bytes that are sent before the status line, for example `HTTP/1.1 103 Early Hints\r\n\r\n`.
     public var preamble: [UInt8] = []
-    /// If set, nothing is sent until this gate opens.
+    /// The gate before which nothing is sent; nil sends at once.
     public var headGate: Gate?
 
     public init(_ status: Int, headers: [HeaderField] = [], body: [Part] = [], ending: Ending = .keepAlive) {
@@ -74,7 +74,7 @@ public struct Reply: Sendable {
         Reply(status, headers: [HeaderField(name: "Location", value: location)], text: "")
     }
 
-    /// 401 with a basic challenge (RFC 7617).
+    /// A reply with status 401 and a basic challenge (RFC 7617).
     public static var unauthorized: Reply {
         Reply(
             401, headers: [HeaderField(name: "WWW-Authenticate", value: "Basic realm=\"test\"")], text: "who are you?")

@@ -43,7 +43,9 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
     /// The misfortunes so far, one a line.
     public var description: String { state.withLockedValue { $0.log.joined(separator: "\n") } }
 
-    /// - Parameter mirror: which of several servers of the same file answers, 0 upward.
+    /// The reply to a request.
+    ///
+    /// - Parameter mirror: the number of the server among several with the same file, from 0.
     public func reply(to request: RecordedRequest, mirror: Int = 0) -> Reply {
         var version = version
         if hasNodes, mirror > 0 { version.etag = "\"mirror\(mirror)\"" }

@@ -20,7 +20,7 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { FileTree.remove(path) }
 
-    /// Path of something within the directory.
+    /// The path of a file within the directory.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Creates a directory within this one and returns its path.
@@ -30,7 +30,7 @@ public final class TemporaryDirectory: Sendable {
         return created
     }
 
-    /// Everything below the directory as sorted relative paths; directories end in `/`.
+    /// All entries below the directory, as sorted relative paths; directories end in `/`.
     public func entries() throws -> [String] { try FileTree.entries(below: path) }
 }
 

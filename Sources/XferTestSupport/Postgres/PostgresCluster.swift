@@ -93,7 +93,7 @@ public final class PostgresCluster: Sendable {
         } catch { throw TimedOut("\(error): \(log)") }
     }
 
-    /// SIGKILL to the server; its sessions then end.
+    /// Kills the server with SIGKILL; its sessions then end.
     public func kill9() async { await end(SIGKILL) }
 
     /// A fast shutdown.

@@ -36,7 +36,7 @@ public final class NetworkNamespace: Sendable {
     /// Runs ip(8) within it.
     public func ip(_ arguments: String...) async throws { try await Self.run(["-n", name] + arguments) }
 
-    /// Several commands of ip(8), as close to each other as can be.
+    /// Runs several commands of ip(8) as closely together as possible.
     public func ip(together commands: [String]) async throws {
         let directory = try TemporaryDirectory("xfer-ip")
         let file = directory.file("commands")

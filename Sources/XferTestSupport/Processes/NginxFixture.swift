@@ -33,7 +33,7 @@ public final class NginxFixture: Sendable {
         public let bodyBytes: Int64
         /// Serial number of the connection.
         public let connection: Int
-        /// `HTTP/1.1` or `HTTP/2.0`.
+        /// The version: `HTTP/1.1` or `HTTP/2.0`.
         public let httpVersion: String
         public let target: String
         /// The `Range` field, `-` without one.

@@ -40,7 +40,7 @@ final class ServerStream {
     /// True if bytes wait that poll(2) does not report.
     var hasPending: Bool { !buffer.isEmpty || (ssl.map { SSL_pending($0) > 0 } ?? false) }
 
-    /// Some bytes; nil at the end.
+    /// Reads some bytes; nil at the end.
     func read() -> [UInt8]? {
         if !buffer.isEmpty {
             defer { buffer = [] }

@@ -13,11 +13,11 @@ public final class TLSServer: Sendable {
         /// The certificates that are sent, as PEM: leaf, intermediates and any others. Empty disables TLS.
         public var chain = ""
         public var privateKey = ""
-        /// `127.0.0.1` or `::1`.
+        /// The address: `127.0.0.1` or `::1`.
         public var address = "127.0.0.1"
         /// The port; 0 makes the kernel choose one.
         public var port = 0
-        /// Port on 127.0.0.1 of a plain server that answers in this one's place.
+        /// Port on 127.0.0.1 of a plain server that answers instead of this one.
         public var backend: Int?
         /// Offers sessions for resumption.
         public var offersResumption = false

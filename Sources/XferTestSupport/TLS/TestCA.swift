@@ -10,7 +10,7 @@ public struct TestCertificate: Sendable, Hashable {
 
 /// The kind of a test certificate's key.
 public enum TestKey: Sendable, Hashable {
-    /// P-256.
+    /// An elliptic curve key: P-256.
     case ec
     case rsa(bits: Int32)
 }
@@ -43,7 +43,7 @@ public struct TestCA: Sendable {
             return leaf
         }
 
-        /// Ended an hour ago.
+        /// A leaf that expired an hour ago.
         public static var expired: Leaf {
             var leaf = Leaf()
             leaf.notBefore = .seconds(-7200)
@@ -58,7 +58,7 @@ public struct TestCA: Sendable {
             return leaf
         }
 
-        /// Good for clients only.
+        /// A leaf that is only valid for clients.
         public static var clientOnly: Leaf {
             var leaf = Leaf()
             leaf.usage = "clientAuth"

@@ -72,7 +72,9 @@ extension UploadExchange {
         return true
     }
 
-    /// - Parameter urls: the parts', absolute or relative.
+    /// Joins the parts of an upload.
+    ///
+    /// - Parameter urls: the URLs of the parts, absolute or relative.
     private func joinTus(_ urls: [String]) async throws -> Bool {
         let targets = urls.map { url in
             url.firstRange(of: "/uploads/").map { String(url[$0.lowerBound...]) } ?? url

@@ -29,7 +29,7 @@ public struct RecordedUploadRequest: Sendable {
     public let method: String
     public let target: String
     public let headers: [HeaderField]
-    /// Content bytes that arrived.
+    /// The number of content bytes that arrived.
     public internal(set) var received: Int64 = 0
     /// Status of the final response; nil when there was none.
     public internal(set) var status: Int?

@@ -15,7 +15,7 @@ public final class UploadServer: Sendable {
     /// The protocol that it uses.
     public enum Dialect: Sendable {
         case tus
-        /// draft-ietf-httpbis-resumable-upload, interop version 8.
+        /// Resumable uploads: draft-ietf-httpbis-resumable-upload, interop version 8.
         case resumable
         /// A plain upload: one request for one file.
         case plain

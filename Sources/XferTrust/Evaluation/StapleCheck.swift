@@ -32,6 +32,8 @@ enum StapleCheck {
         return status
     }
 
+    /// Reads the stapled response.
+    ///
     /// - Parameter signers: certificates, in addition to those in the response, among which the signer may be. That
     ///   does not make them trusted.
     private static func read(

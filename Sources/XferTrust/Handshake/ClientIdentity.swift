@@ -6,7 +6,7 @@ public import XferModel
 ///
 /// `@unchecked Sendable`: `key` is parsed once and never changed; OpenSSL counts its references atomically.
 public final class ClientIdentity: @unchecked Sendable {
-    /// Leaf first.
+    /// The certificates, leaf first.
     public let certificates: [Certificate]
     private let key: OpaquePointer
 

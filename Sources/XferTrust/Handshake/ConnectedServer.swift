@@ -4,7 +4,7 @@ public import XferModel
 /// The certificates that a connection's server sent in its handshake; the connection may have been open for a long
 /// time.
 public struct ConnectedServer: Sendable {
-    /// DER, leaf first, at most `TrustFailure.maxChain` of them.
+    /// The certificates in DER, leaf first, at most `TrustFailure.maxChain` of them.
     public let chain: [[UInt8]]
     public let version: TLSVersion?
 

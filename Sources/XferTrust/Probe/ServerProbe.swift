@@ -7,13 +7,13 @@ import XferModel
 public enum ServerProbe {
     /// The result of the handshake.
     public struct Report: Sendable {
-        /// Leaf first, as sent; empty when the handshake did not get so far.
+        /// The certificates as sent, leaf first; empty if the handshake did not get so far.
         public var chain: [Certificate]
         /// The judgement of the server's certificates, or nil if the handshake ended before it.
         public var verdict: TrustVerdict?
         /// The status of the stapled OCSP response; nil when the handshake did not get so far.
         public var stapledStatus: StapledStatus?
-        /// For example `TLSv1.3`; nil unless the handshake succeeded.
+        /// The TLS version, for example `TLSv1.3`; nil unless the handshake succeeded.
         public var version: String?
         /// OpenSSL's reason why the handshake failed, nil when it succeeded.
         public var failure: String?

@@ -18,7 +18,7 @@ extension DownloadRun {
         let isOriginal: Bool
         /// The file's metadata now that it is whole; nil where metadata cannot be relied on.
         let facts: FileFacts?
-        /// See `WholeBody`.
+        /// The digest under which bytes were combined; see `WholeBody`.
         var bindingDigest: Checksum?
     }
 

@@ -17,6 +17,8 @@ final class OpenedContent: Sendable {
         self.files = files
     }
 
+    /// Opens the content of a request.
+    ///
     /// - Throws: `FileError.sourceChanged`, `StoreError`, `TransferError`.
     static func open(
         for id: TaskID, _ specification: TaskSpecification, _ services: RunServices

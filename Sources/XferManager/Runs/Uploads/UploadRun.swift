@@ -145,6 +145,8 @@ actor UploadRun: AnsweredRun {
         return .failed(refusal)
     }
 
+    /// Completes the upload.
+    ///
     /// - Parameter response: the answer to keep as the task's response; nil keeps none.
     func complete(with response: Answer?, after answer: Answer?, length: Int64) async throws -> RunEnd {
         await onBodyEnd()
