@@ -66,8 +66,14 @@ extension AccessOptions {
             record.form.noProxy = directHosts.split(separator: ",").map { String($0.filter { $0 != " " }) }
         }
         if let proxyUser {
-            record.form.credential = CredentialRecord(
-                user: proxyUser, password: try Self.readPassword(proxyUser, "--proxy-user"))
+            let option = "--proxy-password-file"
+            let password =
+                if let proxyPasswordFile {
+                    try Self.firstLine(of: proxyPasswordFile, option: option)
+                } else {
+                    try Self.readPassword(proxyUser, "--proxy-user", file: option)
+                }
+            record.form.credential = CredentialRecord(user: proxyUser, password: password)
         }
         if proxyNegotiate {
             record.form.credential = CredentialRecord()
@@ -81,17 +87,19 @@ extension AccessOptions {
     private func password(for login: String, _ paths: PathResolver) throws(CommandFailure) -> SecretText {
         if let passwordFrom { return passwordFrom.secret(paths) }
         if let passwordFile { return .value(try Self.firstLine(of: passwordFile, option: "--password-file")) }
-        return .value(try Self.readPassword(login, "-u"))
+        return .value(try Self.readPassword(login, "-u", file: "--password-file"))
     }
 
-    private static func readPassword(_ login: String, _ option: String) throws(CommandFailure) -> String {
+    private static func readPassword(
+        _ login: String, _ option: String, file: String
+    ) throws(CommandFailure) -> String {
         switch PasswordPrompt.readPassword("Password for \(SafeText.sanitised(login)): ") {
         case .entered(let password): return password
         case .interrupted: throw CommandFailure(.interrupted, "interrupted; nothing was added")
         case .unavailable:
             throw .usage(
                 "\(option): there is no terminal for the password prompt; "
-                    + "use --password-file FILE (- is standard input)")
+                    + "use \(file) FILE (- is standard input)")
         }
     }
 

@@ -30,6 +30,7 @@ struct AddOptionSet {
     func checkStandardInput(besides inputFile: String?) throws {
         let readers = [
             ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
+            ("--proxy-password-file", access.proxyPasswordFile == "-"),
             ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
             ("--data", content.data.contains("@-")), ("-b", session.cookie == .file("-")),
             ("-H", request.headers.contains(.file("-"))),

@@ -86,6 +86,12 @@ struct AccessOptions: ParsableArguments {
         help: ArgumentHelp("Log in at the proxy as this user; prompts for the password.", valueName: "name"))
     var proxyUser: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Read the password for --proxy-user from this file's first line; - is standard input.", valueName: "file"),
+        completion: .file())
+    var proxyPasswordFile: String?
+
     @Flag(help: "Log in at the proxy with the Kerberos ticket of the daemon's user (Negotiate).")
     var proxyNegotiate = false
 
@@ -108,12 +114,20 @@ struct AccessOptions: ParsableArguments {
             throw ValidationError("--password-file and --password-from exclude each other.")
         }
         if digest, signature != nil { throw ValidationError("--digest and --aws-sigv4 exclude each other.") }
-        for (option, user) in [("-u", login), ("--proxy-user", proxyUser)] where user?.contains(":") == true {
+        for (option, user, file) in [
+            ("-u", login, "--password-file"), ("--proxy-user", proxyUser, "--proxy-password-file"),
+        ] where user?.contains(":") == true {
             throw ValidationError(
                 "\(option) expects the user's name only: a password on the command line can be read by every user of this "
-                    + "machine. Leave it out to get a prompt, or use --password-file.")
+                    + "machine. Leave it out to get a prompt, or use \(file).")
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }
+        if proxyPasswordFile != nil, proxyUser == nil {
+            throw ValidationError("--proxy-password-file needs --proxy-user USER.")
+        }
+        if passwordFile == "-", proxyPasswordFile == "-" {
+            throw ValidationError("--password-file and --proxy-password-file cannot both read standard input.")
+        }
         if proxyUser != nil, proxy == nil { throw ValidationError("--proxy-user needs --proxy URL.") }
         if proxyNegotiate, proxy == nil { throw ValidationError("--proxy-negotiate needs --proxy URL.") }
         if proxyNegotiate, proxyUser != nil {

@@ -87,6 +87,8 @@ enum Synonyms {
         "--http-user": .option("-u USER"), "--username": .option("-u USER"),
         "--http-passwd": .option("--password-file FILE"), "--http-password": .option("--password-file FILE"),
         "--oauth2-bearer": .option("--bearer-file FILE"), "--token": .option("--bearer-file FILE"),
+        "--proxy-password": .option("--proxy-user USER with --proxy-password-file FILE"),
+        "--all-proxy-passwd": .option("--proxy-user USER with --proxy-password-file FILE"),
         "--all-proxy": .option("--proxy URL"), "--http-proxy": .option("--proxy URL"),
         "--https-proxy": .option("--proxy URL"), "--noproxy": .option("--no-proxy HOSTS"),
         "--socks5": .option("--proxy socks5://HOST:PORT"), "--socks5-hostname": .option("--proxy socks5h://HOST:PORT"),

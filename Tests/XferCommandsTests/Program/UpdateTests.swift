@@ -37,6 +37,18 @@ import XferTestSupport
             ], "\(changes?.text ?? "")")
     }
 
+    @Test func aProxysPasswordIsReadFromItsFile() async throws {
+        let arguments = ["update", "7", "--proxy", "http://p:1", "--proxy-user", "ada"]
+        let (changes, result) = try await run(arguments + ["--proxy-password-file", "p"], files: ["p": "secret\n"])
+        #expect(result.exit == .code(0) && result.errors.isEmpty, "\(result)")
+        let credential: JSONValue = ["user": "ada", "password": "secret"]
+        #expect(changes == ["proxy": ["url": "http://p:1", "credential": credential]], "\(changes?.text ?? "")")
+        // Without a terminal the advice names the option that the proxy's password takes.
+        let (none, refused) = try await run(arguments)
+        #expect(none == nil && refused.exit == .code(2), "\(refused)")
+        #expect(refused.errors.contains("use --proxy-password-file FILE"), "\(refused)")
+    }
+
     /// The scripted daemon's task is from `http://host/`.
     @Test func ofManyCookiesATaskGetsThoseOfItsSite() async throws {
         let lines = (0...CookieFile.mostOfAnySite).map { "site\($0).test\tFALSE\t/\tFALSE\t0\tn\tv" }
