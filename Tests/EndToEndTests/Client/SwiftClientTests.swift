@@ -149,6 +149,26 @@ struct SwiftClientTests {
         }
     }
 
+    @Test func anyNumberOfCallsTakesAtMostFourConnections() async throws {
+        try await ClientPlace.socket.run { daemon, client in
+            let task = try await client.add("http://127.0.0.1:1/") { $0.paused = true }
+            let waiting = (0..<300).map { _ in Task { try await task.wait() } }
+            let asking = (0..<300).map { _ in Task { try await client.call(DaemonStatus.self) } }
+            for call in asking { _ = try await call.value }
+            func connections() async throws -> Int {
+                let socket = try UnixSocket(connectedTo: daemon.socket)
+                try await socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                let name = #"xferd_rpc_clients{transport="unix"} "#
+                let line = try await socket.readToEnd().split(separator: "\n").first { $0.hasPrefix(name) }
+                return try #require(Int(try #require(line).dropFirst(name.count)))
+            }
+            // Those of the test itself may still be closing; its question has one, too.
+            try await eventually("no more than four are the client's") { try await connections() <= 5 }
+            #expect(try await task.cancel())
+            for wait in waiting { await #expect(throws: TaskError.self) { try await wait.value } }
+        }
+    }
+
     @Test func aListOfMoreThanOnePageHasEveryTaskOnce() async throws {
         try await ClientPlace.socket.run { _, client in
             let new = (0..<2500).map { index in

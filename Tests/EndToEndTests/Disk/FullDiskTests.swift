@@ -68,6 +68,39 @@ import XferTestSupport
         }
     }
 
+    @Test(.enabled(if: Guest.isPossible, "needs root and setpriv"))
+    func theRestOfTheStatesDiskIsForOperators() async throws {
+        let disk = try SmallFileSystem(bytes: 128 << 20)
+        var options = DaemonFixture.Options()
+        options.stateDirectory = disk.path
+        try await withGuests(1, options) { daemon, guests in
+            let guest = guests[0]
+            let task: JSONValue = ["url": "http://127.0.0.1:9/", "kind": "data", "paused": true]
+            let own = try await guest.add(task)
+            // Less than a fiftieth of the disk is left, and enough for some changes.
+            let filler = "\(disk.path)/filler"
+            let free = try disk.freeBytes - (2 << 20)
+            try FileTree.write([UInt8](repeating: 0, count: Int(free)), to: filler)
+            // What is free is measured once a second.
+            let refusal = try await eventually("the guest's adds are refused") {
+                let answer = try await guest.call("task.add", task)
+                return answer.result == nil ? answer.error : nil
+            }
+            #expect(refusal.contains("reserved for operators"), "\(refusal)")
+            let batch = try await guest.call("batch.add", ["tasks": ["http://127.0.0.1:9/"]])
+            #expect(batch.result == nil && batch.error.contains("reserved for operators"), "\(batch)")
+            #expect(try await guest.call("task.cancel", ["ids": [.integer(own)]]).result != nil)
+            let added = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
+            for verb in ["task.cancel", "task.remove"] {
+                let answer = try await daemon.call(verb, ["ids": [.integer(added)]])
+                #expect(answer["changed"] == [.integer(added)], "\(answer.text)")
+            }
+            #expect(try await daemon.call("daemon.status")["degraded"] == false)
+            FileTree.remove(filler)
+            try await eventually("the guest may add again") { try await guest.call("task.add", task).result != nil }
+        }
+    }
+
     /// The daemon cannot change the rows of running and queued tasks then, but shows the reason all the same.
     @Test func tasksSayThatTheDatabaseCannotBeWritten() async throws {
         let disk = try SmallFileSystem(bytes: 16 << 20)

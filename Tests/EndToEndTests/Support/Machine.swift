@@ -34,6 +34,15 @@ final class SmallFileSystem: Sendable {
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
+    /// The bytes that can still be written.
+    var freeBytes: Int64 {
+        get throws {
+            var figures = statvfs()
+            guard statvfs(path, &figures) == 0 else { throw PosixError("statvfs \(path)") }
+            return Int64(clamping: figures.f_bavail) * Int64(clamping: figures.f_frsize)
+        }
+    }
+
     /// Makes it larger or smaller while it is used.
     func resize(to bytes: Int64) throws { try remount(options: "size=\(bytes)") }
 
