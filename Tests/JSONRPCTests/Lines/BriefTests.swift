@@ -27,7 +27,8 @@ import XferTestSupport
     /// Whatever unprivileged clients send takes its turn, and none of it the time of the event loop.
     @Test func aBriefCallOfAnUnprivilegedClientLeavesTheEventLoop() async throws {
         try await withServer(service: TestService(brief: ["place"])) { fixture in
-            #expect(try await fixture.connect().call("place")["result"] == "elsewhere")
+            let client = try fixture.connect()
+            #expect(try await client.call("place")["result"] == "elsewhere")
         }
     }
 
