@@ -82,7 +82,7 @@ struct Examination: Sendable {
         return Set(directories).sorted().map { directory in
             switch system.entry(directory) {
             case .directory:
-                if let user, system.permissions(directory)?.exclude(user) == true {
+                if let user, system.permissions(directory)?.excludes(user) == true {
                     .problem(
                         "roots", "\(directory) cannot be written by the daemon's user (uid \(user))",
                         "chown \(user) \(directory), or let its group write there")

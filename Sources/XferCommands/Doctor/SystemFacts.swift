@@ -18,10 +18,10 @@ struct SystemFacts: Sendable {
 
         /// True if this user can certainly not write in the directory. If the group's bits allow it, the user may be in
         /// the group, or an access list may have the user: those bits are the list's mask then (acl(5)).
-        func exclude(_ user: UInt32) -> Bool {
-            func allow(_ shift: UInt32) -> Bool { mode >> shift & 3 == 3 }
+        func excludes(_ user: UInt32) -> Bool {
+            func allows(_ shift: UInt32) -> Bool { mode >> shift & 3 == 3 }
             if user == 0 { return false }
-            return user == owner ? !allow(6) : !allow(3) && !allow(0)
+            return user == owner ? !allows(6) : !allows(3) && !allows(0)
         }
     }
 
