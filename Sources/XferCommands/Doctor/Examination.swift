@@ -71,15 +71,25 @@ struct Examination: Sendable {
     // MARK: Directories
 
     /// The download directory and the roots.
-    func roots() -> [Finding] {
+    ///
+    /// - Parameter processID: the daemon's process, whose user has to be able to write in them.
+    func roots(processID: Int64? = nil) -> [Finding] {
         guard !settings.isEmpty else { return [] }
         let directories = roots(of: settings["download.roots"]) + [text(settings["download.dir"])].compactMap(\.self)
         guard !directories.isEmpty else {
             return [.problem("roots", "no directory is allowed for downloads", "set download.roots and reload")]
         }
+        let user = processID.flatMap { effectiveUser(ofProcess: $0) }
         return Set(directories).sorted().map { directory in
             switch system.entry(directory) {
-            case .directory: .well("roots", "\(directory) is there")
+            case .directory:
+                if let user, system.permissions(directory)?.excludes(user) == true {
+                    .problem(
+                        "roots", "\(directory) cannot be written by the daemon's user (uid \(user))",
+                        "chown \(user) \(directory), or let its group write there")
+                } else {
+                    .well("roots", "\(directory) is there")
+                }
             case .missing:
                 .warning(
                     "roots", "\(directory) does not exist",
@@ -190,6 +200,13 @@ struct Examination: Sendable {
                 "LimitNOFILE=65536 in the unit, or ulimit -n before xferd is started")
         }
         return .well("limits", "xferd may have \(limit) files open")
+    }
+
+    /// The uid in force, from proc_pid_status(5).
+    private func effectiveUser(ofProcess processID: Int64) -> UInt32? {
+        let lines = system.text("/proc/\(processID)/status")?.split(separator: "\n") ?? []
+        return lines.first { $0.hasPrefix("Uid:") }?.split { $0 == "\t" || $0 == " " }.dropFirst(2).first
+            .flatMap { UInt32($0, radix: 10) }
     }
 
     /// The service manager's view of the daemon.

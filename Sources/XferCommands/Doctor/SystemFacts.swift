@@ -11,6 +11,20 @@ struct SystemFacts: Sendable {
         case other
     }
 
+    /// A directory's owner and permission bits.
+    struct Permissions: Hashable, Sendable {
+        var owner: UInt32
+        var mode: UInt32
+
+        /// True if this user can certainly not write in the directory. If the group's bits allow it, the user may be in
+        /// the group, or an access list may have the user: those bits are the list's mask then (acl(5)).
+        func excludes(_ user: UInt32) -> Bool {
+            func allows(_ shift: UInt32) -> Bool { mode >> shift & 3 == 3 }
+            if user == 0 { return false }
+            return user == owner ? !allows(6) : !allows(3) && !allows(0)
+        }
+    }
+
     /// Room on a file system.
     struct Room: Hashable, Sendable {
         var free: Int64
@@ -18,6 +32,8 @@ struct SystemFacts: Sendable {
     }
 
     var entry: @Sendable (_ path: String) -> Entry
+    /// The owner and the permission bits of a directory; nil when they cannot be read.
+    var permissions: @Sendable (_ path: String) -> Permissions? = { _ in nil }
     /// The free space; nil when it cannot be measured.
     var room: @Sendable (_ path: String) -> Room?
     /// The beginning of a text file; nil when it cannot be read.
@@ -34,7 +50,7 @@ struct SystemFacts: Sendable {
 
     static var ofThisMachine: SystemFacts {
         SystemFacts(
-            entry: entry, room: room, text: { text($0) }, now: Int64(clamping: time(nil)),
+            entry: entry, permissions: permissions, room: room, text: { text($0) }, now: Int64(clamping: time(nil)),
             isClockSynchronised: isClockSynchronised, unit: unit, resolves: resolves,
             userName: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "")
     }
@@ -47,6 +63,12 @@ struct SystemFacts: Sendable {
         case S_IFREG: return access(path, R_OK) == 0 ? .file : .unreadable
         default: return .other
         }
+    }
+
+    private static func permissions(_ path: String) -> Permissions? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        return Permissions(owner: facts.st_uid, mode: facts.st_mode & 0o777)
     }
 
     private static func room(_ path: String) -> Room? {

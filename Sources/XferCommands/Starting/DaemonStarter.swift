@@ -4,7 +4,6 @@ import XferSystem
 
 /// Starts a daemon for this user where none runs: by the user's systemd if that has the unit, else in the background.
 struct DaemonStarter {
-    private let places = UserPlaces.ofThisProcess()
     private let managers = ServiceManagers.ofThisMachine()
 
     /// The longest time of a start: a large queue is restored before the socket answers.
@@ -93,15 +92,11 @@ struct DaemonStarter {
         let isElsewhere = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains { (name: String) in
             ProcessEnvironment.all[name]?.isEmpty == false
         }
-        guard managers.hasUser, !isElsewhere, let systemctl = ChildProgram.find("systemctl") else { return nil }
-        var environment = ProcessEnvironment.all
-        environment["XDG_RUNTIME_DIR"] = places.runtimeDirectory
-        func manage(_ arguments: String...) -> ChildProgram.Ending? {
-            ChildProgram.run(systemctl, ["--user"] + arguments, environment: environment)
-        }
-        let unit = manage("show", "--property=ExecStart", "--value", "xferd.service")
-        guard let unit, unit.status == 0, Self.path(ofExecStart: unit.output) == program else { return nil }
-        guard manage("start", "xferd.socket", "xferd.service")?.status == 0 else { return nil }
+        guard managers.hasUser, !isElsewhere,
+            let unit = UserManager.systemctl("show", "--property=ExecStart", "--value", "xferd.service"),
+            unit.status == 0, Self.path(ofExecStart: unit.output) == program,
+            UserManager.systemctl("start", "xferd.socket", "xferd.service")?.status == 0
+        else { return nil }
         try waitForAnswer(of: nil, log: nil)
         return "no daemon ran: started xferd.service of your systemd; "
             + "`systemctl --user enable xferd.socket xferd.service` starts it at each login"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import StrictJSON
 import XferModel
 import XferProtocol
@@ -78,7 +79,9 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("A URL is empty: an unset variable of a script, perhaps. Nothing was added.")
         }
         guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
-            throw ValidationError("Nothing to transfer: give URLs or -i FILE.")
+            let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
+            let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
+            throw ValidationError("Nothing to transfer: give URLs or -i FILE.\(taken)")
         }
         try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
@@ -107,6 +110,9 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
+        if let warning = OtherHabits.dataAsDirectory(destination.directory, exists: { access($0, F_OK) == 0 }) {
+            Output.error.line("xferctl: \(warning)")
+        }
         var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(
@@ -229,6 +235,7 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
+        if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
         let daemon = try options.open(start)
         let since = wait ? try daemon.lastEventNumber() : nil
         let adder = ListAdder(daemon: daemon)

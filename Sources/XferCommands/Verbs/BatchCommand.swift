@@ -102,6 +102,7 @@ struct BatchCommand: ParsableCommand {
                 Self.report(refused)
                 throw CommandFailure(.refused, "nothing was added")
             }
+            ExistingFiles.report(tasks.map(\.task), options.connection)
             let answer = try add(tasks, template)
             let problems = answer.value.errors
             refused += problems.compactMap { problem in

@@ -67,12 +67,12 @@ struct DaemonCommand: ParsableCommand {
                 throw CommandFailure(
                     .refused, "systemd manages this daemon: `sudo systemctl stop xferd.socket xferd.service` stops it")
             }
-            if keeper == .userManager, let systemctl = ChildProgram.find("systemctl") {
+            if keeper == .userManager {
                 // The socket first: it would start the daemon again.
-                let words = ["--user", "stop", "xferd.socket", "xferd.service"]
-                let ending = ChildProgram.run(systemctl, words, environment: ProcessEnvironment.all)
+                let ending = UserManager.systemctl("stop", "xferd.socket", "xferd.service")
                 guard ending?.status == 0 else {
-                    throw CommandFailure(.refused, SafeText.sanitised(ending?.output ?? "systemctl cannot be started"))
+                    let reason = ending?.output.split(separator: "\n").first.map(String.init)
+                    throw CommandFailure(.refused, SafeText.sanitised(reason ?? "systemctl cannot be started"))
                 }
                 return options.show(.object(["mode": "suspend"]), ["stopped by your systemd"])
             }

@@ -60,7 +60,7 @@ struct DoctorCommand: ParsableCommand {
         }
         // Paths and processes of another machine are not to be found here.
         guard !options.connection.isRemote else { return (findings, true) }
-        findings += examination.roots() + examination.space(stateDirectory: status.stateDirectory)
+        findings += examination.roots(processID: status.pid) + examination.space(stateDirectory: status.stateDirectory)
         findings += examination.fileSystems(status)
         findings += [examination.limits(processID: status.pid)].compactMap(\.self)
         let isUser = located.candidate.origin == .user

@@ -96,7 +96,8 @@ struct TaskAdmission: Sendable {
         let (fields, further) = (task.requestFields, task.mirrors)
         let built = try build(fields, url: task.firstURL, further, profiles, path: path)
         var defaults = defaults
-        if let confinement = settings.confinement(of: principal) { defaults.directory = confinement.directory }
+        defaults.directory =
+            settings.confinement(of: principal)?.directory ?? principal.defaultDirectory(defaults.directory)
         var specification = task.specification(owner: principal.owner, request: built.request, defaults: defaults)
         specification.isRestricted = settings.restricts(principal, taskOf: principal.owner)
         if !further.isEmpty {

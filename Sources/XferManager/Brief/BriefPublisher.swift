@@ -78,7 +78,7 @@ struct BriefPublisher: Sendable {
             outcome.directory = directory
             let place = BriefRun.place(of: first.task.id)
             let length = bodies.reduce(0) { $0 + Int64(clamping: $1.bytes.count) }
-            try await services.claim(length, by: place, in: directory, for: "the remaining \(length) and the reserve")
+            try await services.claim(length, by: place, in: directory, for: "the rest of the file")
             defer { services.space.withLockedValue { $0.remove(place) } }
             // Nothing has a name yet: if the disk does not answer, ordinary runs wait for it, and say so.
             let found = try await result(within: PathPools.patience) { [self] in

@@ -37,6 +37,16 @@ public struct Principal: Hashable, Sendable {
 
     var isConfined: Bool { confinement != nil }
 
+    /// The directory of tasks that name none: the one for downloads, or a guest's first root if that lies beneath none
+    /// of its roots.
+    func defaultDirectory(_ downloads: String) -> String {
+        let isAllowed = roots.contains { root in
+            root == "/" || downloads == root || downloads.utf8.starts(with: "\(root)/".utf8)
+        }
+        guard !isOperator, !isAllowed, let first = roots.first else { return downloads }
+        return first
+    }
+
     /// The owner whose tasks are visible; nil is all owners.
     public var visibleOwner: Owner? { isOperator ? nil : owner }
 }

@@ -109,8 +109,9 @@ extension RunServices {
             let reserve = space.withLockedValue(\.reserve)
             throw TransferError(
                 .insufficientSpace,
-                "\(directory.path) lacks \(shortfall) bytes for \(purpose): it needs \(remaining), \(max(0, free)) are "
-                    + "free, and \(reserve) have to stay free (download.reserve)")
+                "\(directory.path) lacks \(SizeText.text(shortfall)) for \(purpose): \(SizeText.text(remaining)) are "
+                    + "needed, \(SizeText.text(free)) are free, and \(SizeText.text(reserve)) stay free "
+                    + "(download.reserve)")
         }
     }
 }

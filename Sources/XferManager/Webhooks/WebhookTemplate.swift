@@ -116,7 +116,7 @@ struct WebhookValues {
         case .text: summary
         case .name: name
         case .path: string("path")
-        case .size: event["size"]?.integerValue.map(Self.size) ?? ""
+        case .size: event["size"]?.integerValue.map(SizeText.text) ?? ""
         case .bytes: event["size"]?.integerValue.map { String($0) } ?? ""
         case .reason: event["error"]?["reason"]?.stringValue ?? ""
         case .error: event["error"]?["message"]?.stringValue ?? ""
@@ -147,15 +147,7 @@ struct WebhookValues {
 
     private var summary: String {
         if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
-        let size = event["size"]?.integerValue.map { " (\(Self.size($0)))" } ?? ""
+        let size = event["size"]?.integerValue.map { " (\(SizeText.text($0)))" } ?? ""
         return name + size
-    }
-
-    /// A size as text, such as `8.0 MiB`.
-    static func size(_ bytes: Int64) -> String {
-        var (tenths, unit) = (max(0, bytes).multipliedSaturated(by: 10), 0)
-        let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        while tenths >= 10_240, unit < units.count - 1 { (tenths, unit) = (tenths / 1024, unit + 1) }
-        return unit == 0 ? "\(tenths / 10) bytes" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 }

@@ -101,6 +101,23 @@ import XferSystem
         #expect(examination(system(entries: ["/data": entry]), settings).roots().map(\.level) == [level])
     }
 
+    @Test(
+        arguments: [
+            (0, 0o755, .problem), (0, 0o700, .problem), (996, 0o755, .well), (996, 0o555, .problem),
+            // Its group, or an access list, may let the daemon's user write.
+            (0, 0o775, .well), (0, 0o777, .well), (0, 0o757, .well), (0, 0o764, .problem),
+        ] as [(UInt32, UInt32, Finding.Level)])
+    func aRootThatTheDaemonsUserCannotWriteIsAProblem(owner: UInt32, mode: UInt32, level: Finding.Level) {
+        var facts = system(
+            entries: ["/data": .directory], texts: ["/proc/7/status": "Name:\txferd\nUid:\t996\t996\t996\t996\n"])
+        facts.permissions = { _ in SystemFacts.Permissions(owner: owner, mode: mode) }
+        let settings = ["download.roots": "[\"/data\"]", "download.dir": "\"/data\""]
+        #expect(examination(facts, settings).roots(processID: 7).map(\.level) == [level])
+        // Nothing is known of the process.
+        #expect(examination(facts, settings).roots(processID: 8).map(\.level) == [.well])
+        #expect(!SystemFacts.Permissions(owner: 1000, mode: 0).excludes(0))
+    }
+
     @Test func aFileSystemIsShownWithWhatItLacks() {
         var status = status
         #expect(examination(system()).fileSystems(status).isEmpty)

@@ -34,6 +34,25 @@ import XferTestSupport
         #expect(result.errors.contains("--password-file"))
     }
 
+    @Test func anOptionThatTookTheURLIsNamed() async throws {
+        let result = try await Program.run(["add", "-b", "http://me:hunter2@h/a"])
+        #expect(result.exit == .code(2) && result.errors.contains("-b takes a value, and took http://"), "\(result)")
+        #expect(!result.errors.contains("hunter2"))
+        #expect(OtherHabits.takenURL([("-o", "f"), ("-d", nil)]).isEmpty)
+    }
+
+    @Test func dataInPlaceOfADirectoryIsWarnedOf() {
+        for data in ["a=b", "{\"a\": 1}", "@body"] {
+            let warning = OtherHabits.dataAsDirectory(data, exists: { _ in false })
+            #expect(warning?.contains("--data DATA") == true)
+            #expect(OtherHabits.dataAsDirectory(data, exists: { _ in true }) == nil)
+        }
+        // A partition of a data set, as Hive names them.
+        for directory in ["/data/year=2026", "year=2026/", "isos", nil] {
+            #expect(OtherHabits.dataAsDirectory(directory, exists: { _ in false }) == nil)
+        }
+    }
+
     @Test(arguments: [
         ["--help"], ["--version"], ["help", "add"], ["add", "--help"], ["completions", "bash"], ["man"],
     ])

@@ -18,7 +18,9 @@ import XferModel
     }
 
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
-        let message = "/data lacks 5 bytes for the file: it needs 9, 10 are free, and 6 stay free (download.reserve)"
+        let message =
+            "/data lacks 5 bytes for the rest of the file: 9 bytes are needed, 10 bytes are free, and 6 bytes stay free "
+            + "(download.reserve)"
         let failure = TaskSummary.Failure(reason: "insufficient_space", message: message)
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "insufficient_space", failure: failure)
         #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message)")

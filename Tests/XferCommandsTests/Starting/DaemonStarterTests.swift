@@ -74,6 +74,15 @@ import XferTestSupport
         #expect(DaemonStarter.cleaned(environment) == ["HOME": "/h", "XFERD_QUEUE_MAX_ACTIVE": "3"])
     }
 
+    /// systemctl(1) of systemd 252 fails with "No medium found" without it.
+    @Test func theUsersManagerIsFoundWithoutASession() {
+        let cron = ["HOME": "/h", "PATH": "/usr/bin:/bin"]
+        let places = UserPlaces(environment: cron, uid: 1002)
+        #expect(
+            UserManager.environment(cron, places)
+                == ["HOME": "/h", "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": "/run/user/1002"])
+    }
+
     @Test(arguments: [
         ("0::/system.slice/xferd.service", DaemonKeeper.systemManager),
         ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/xferd.service", .userManager),

@@ -46,5 +46,5 @@ import XferModel
             (0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (8_388_608, "8.0 MiB"),
             (-5, "0 bytes"), (.max, "819.1 PiB"),
         ] as [(Int64, String)])
-    func sizesAreInBinaryUnits(bytes: Int64, text: String) { #expect(WebhookValues.size(bytes) == text) }
+    func sizesAreInBinaryUnits(bytes: Int64, text: String) { #expect(SizeText.text(bytes) == text) }
 }

@@ -97,7 +97,7 @@ struct WholeAnswer: Sendable {
         guard let length = outcome.spilledLength else {
             return try await services.pool.run { () throws(FileError) in try spool.makeFile() }
         }
-        try await services.claim(length, by: id, in: spool.directory, for: "a copy of a response of \(length)")
+        try await services.claim(length, by: id, in: spool.directory, for: "a copy of a response")
         // Free space no longer includes what is written by then, so the claim ends.
         defer { services.space.withLockedValue { $0.remove(id) } }
         return try await services.pool.run { () throws(FileError) in

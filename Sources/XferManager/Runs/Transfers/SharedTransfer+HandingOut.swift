@@ -44,7 +44,7 @@ extension SharedTransfer {
         let (shared, pool, control) = (transfer.id, services.paths.digests(in: directory), run.control)
         let copy = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
-            for: "a copy of \(body.length) and the reserve",
+            for: "a copy of shared bytes",
             in: directory
         ) { part in
             try await pool.run { () throws(FileError) in

@@ -36,7 +36,7 @@ extension SharedTransfer {
         do {
             let needed = version.total ?? 0
             try await services.claim(
-                needed, by: transfer.id, in: directory, for: "another version of \(needed) and the reserve")
+                needed, by: transfer.id, in: directory, for: "another version of the file")
         } catch let error as TransferError where error.reason == .insufficientSpace {
             return false
         }

@@ -37,7 +37,7 @@ final class SpaceReserve {
     func make(for part: PartialFile, total: Int64, committed: Int64, in directory: DirectoryHandle) async throws {
         guard blocks != .whole else { return }
         let remaining = max(0, total.subtractingSaturated(committed))
-        try await services.claim(remaining, by: id, in: directory, for: "the remaining \(remaining) and the reserve")
+        try await services.claim(remaining, by: id, in: directory, for: "the rest of the file")
         guard remaining >= Self.leastReserved else { return }
         blocks = .some
         let free = try await services.pool(in: directory).run { () throws(FileError) -> Int64? in

@@ -1,0 +1,56 @@
+import Glibc
+import XferModel
+import XferProtocol
+
+/// The files of a list that are there before its tasks are added.
+enum ExistingFiles {
+    /// Says on standard error how many there are, and what the tasks do with them; nothing for another machine's files.
+    static func report(_ tasks: [NewTask], _ connection: ConnectionOptions) {
+        guard !connection.isRemote, !connection.isFleet else { return }
+        for line in lines(tasks, exists: { access($0, F_OK) == 0 }) { Output.error.line("xferctl: \(line)") }
+    }
+
+    /// One line for each policy that applies to a file that is there.
+    ///
+    /// - Parameter exists: true if there is a file at the path.
+    static func lines(_ tasks: [NewTask], exists: (String) -> Bool) -> [String] {
+        var counts: [ConflictPolicy: Int] = [:]
+        for task in tasks {
+            guard let path = path(of: task), exists(path) else { continue }
+            counts[policy(of: task), default: 0] += 1
+        }
+        return ConflictPolicy.allCases.compactMap { policy in
+            counts[policy].map {
+                "\($0) of \(tasks.count) files \($0 == 1 ? "is" : "are") there already: \(action(policy))"
+            }
+        }
+    }
+
+    /// The path that the file gets unless the server or the daemon decides; nil if they do.
+    private static func path(of task: NewTask) -> String? {
+        guard task.kind ?? .download == .download else { return nil }
+        if let output = task.output, output.hasPrefix("/") { return output }
+        guard let dir = task.dir else { return nil }
+        let path = TaskSearch.path(of: task.firstURL)
+        let name = task.output ?? path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init)
+        guard let name, !name.isEmpty else { return nil }
+        return "\(dir)/\(name)"
+    }
+
+    private static func policy(of task: NewTask) -> ConflictPolicy {
+        if case .set(let policy) = task.destination.onConflict { return policy }
+        return .rename
+    }
+
+    private static func action(_ policy: ConflictPolicy) -> String {
+        switch policy {
+        case .rename: "fetched again under other names; --on-conflict skip keeps them, verify compares checksums"
+        case .overwrite: "fetched again and replaced"
+        case .skip: "kept; with a checksum, those that have another one fail"
+        case .fail: "their tasks fail"
+        case .update: "fetched again if the server has another version"
+        case .verify: "fetched again unless they have their checksums"
+        case .continue: "continued, or kept if they have their checksums"
+        }
+    }
+}
