@@ -38,6 +38,31 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func theContentsThatTasksSendCountUntilTheyAreRemoved() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await manager.start()
+        let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        var fields = RequestFields(kind: .data)
+        // Base64 makes 16,000 bytes of it: two fit.
+        fields.content = .bytes(InlineBytes([UInt8](repeating: 7, count: 12_000)))
+        let draft = TaskDraft(url: fixture.server.url("/a"), request: fields) { request in
+            TaskSpecification(
+                owner: guest.owner, request: request, destination: .none, kind: .data, startsPaused: true)
+        }
+        // Of a call's tasks none stays.
+        await #expect(throws: ManagerError.self) {
+            try await manager.tasks.add([draft, draft, draft], for: guest)
+        }
+        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 0)
+        let added = try await manager.tasks.add([draft, draft], for: guest)
+        await #expect(throws: ManagerError.self) { try await manager.tasks.add([draft], for: guest) }
+        _ = try await manager.tasks.apply(.cancel, to: added.map(\.id), for: guest)
+        _ = try await manager.tasks.apply(.remove, to: [added[0].id], for: guest)
+        _ = try await manager.tasks.add([draft], for: guest)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aMetaThatATaskGetsLaterCountsAgainstTheLimit() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
