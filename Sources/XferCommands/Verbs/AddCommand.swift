@@ -110,7 +110,7 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
-        if let warning = OtherHabits.dataAsDirectory(destination.directory, exists: { access($0, F_OK) == 0 }) {
+        if let warning = OtherHabits.dataAsDirectory(destination.directory, exists: { Glibc.access($0, F_OK) == 0 }) {
             Output.error.line("xferctl: \(warning)")
         }
         var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
