@@ -253,8 +253,8 @@ class TaskMethods:
                 secret header fields) apply to the first one.
             kind: download: the response is written to a file. data: it is stored for task.result.
                 upload: like data, and source, body or parts are sent. Default download.
-            method: Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and
-                DELETE. Default GET; POST if there is a content, PUT for a plain upload of a file.
+            method: Any method except CONNECT and TRACE; for downloads, one of GET, POST, PUT, PATCH
+                and DELETE. Default GET; POST if there is content, PUT for a plain upload of a file.
             headers: Header fields to send; those that framing and resuming depend on (Range,
                 Content-Length, …) are refused. null removes one of the profile's.
             params: Parameters: for GET, HEAD and DELETE in the query, else as a form, or as the
@@ -276,7 +276,7 @@ class TaskMethods:
                 together. A server that does not join parts gets one upload; default 1.
             output: The file's name, or a path: relative to dir, or absolute. By default the name
                 comes from the server or the URL.
-            dir: Absolute path of the directory to put the file in; default is the daemon's.
+            dir: Absolute path of the file's directory; default is the daemon's.
             on_conflict: Action if the name is taken: rename (name (1).ext), overwrite, skip, fail,
                 update (fetch only if newer), verify (fetch unless the file has the checksum), or
                 continue (fetch the rest of what another program left); default rename.
@@ -303,7 +303,7 @@ class TaskMethods:
                 staged or published.
             on_complete: The operator's hook that runs when the task has completed.
             on_error: The operator's hook that runs when the task has failed.
-            on_end: Further webhooks of the operator that get the event of the task's end, besides
+            on_end: Webhooks of the operator that get the event of the task's end, in addition to
                 those that get such events anyway.
             coalesce: True to share one request with tasks that request the same; each gets its own
                 copy. Default true.
@@ -311,7 +311,7 @@ class TaskMethods:
             after: Tasks that have to complete before it starts; if one ends otherwise, it fails
                 with dependency_failed. Negative numbers count back within the same call: -1 is the
                 task before this one.
-            not_before: Earliest time of its start.
+            not_before: Earliest start time.
             window: Times at which it may run; outside them it stops and waits.
             deadline: Time at which it fails with deadline_exceeded unless it has ended or is
                 staged.
@@ -328,8 +328,8 @@ class TaskMethods:
                 not count.
             retry_non_idempotent: True to repeat a POST or PATCH that failed after it was sent,
                 although the server may have acted on it; default false.
-            retry_failed: True to try it although its URL failed permanently a while ago; else it
-                fails at once with blocked_url. Default false.
+            retry_failed: True to make the request although its URL is on the failed-URL list; else
+                it fails at once with blocked_url. Default false.
             max_recv_rate: Bytes per second it may receive; 0, the default, is unlimited.
             max_send_rate: Bytes per second it may send; 0, the default, is unlimited.
             segments: For a download: number of parts that are fetched at the same time, each over a
@@ -350,12 +350,12 @@ class TaskMethods:
             max_redirects: Highest number of successive redirects; default 20.
             allow_downgrade: True to allow redirects from https to http; default false.
             http_version: The protocol to use; default auto.
-            connect_timeout: Seconds for name resolution, TCP and TLS; 0 is none; default 30.
-            idle_timeout: Seconds without a byte after which an attempt ends; 0 is none; default 15
+            connect_timeout: Seconds for name resolution, TCP and TLS; 0 is unlimited; default 30.
+            idle_timeout: Seconds without a byte after which an attempt ends; 0 is never; default 15
                 for data, 60 for files.
-            total_timeout: Seconds that one attempt may take; 0, the default, is none.
+            total_timeout: Seconds that one attempt may take; 0, the default, is unlimited.
             min_recv_rate: Bytes per second that each connection has to receive, measured over
-                min_recv_time; a slower one ends the attempt; 0 is none; default
+                min_recv_time; a slower one ends the attempt; 0 turns this off; default
                 download.min_recv_rate.
             min_recv_time: Seconds over which min_recv_rate is measured; pauses of the service do
                 not count; default download.min_recv_time.
@@ -379,7 +379,7 @@ class TaskMethods:
                 which it applies. Cookies that servers set apply to the attempt only.
             proxy: The proxy to go through.
             cache_policy: Use of a cached response: protocol (RFC 9111), prefer_cache and
-                only_if_cached (however stale), revalidate (reported at once, and always validated),
+                only_if_cached (even if stale), revalidate (reported at once, and always validated),
                 reload and reload_all (never); default reload.
             store: True to cache the response; the default depends on cache_policy.
             cache_key: Key of the URL in the cache: a text, or the parts of the URL to ignore.
@@ -398,9 +398,9 @@ class TaskMethods:
             unix_socket: Absolute path of the Unix socket through which the URL's host is reached,
                 without a proxy. Other hosts, to which redirects lead, are reached as usual.
             progress_interval: Shortest time between two task.progress in seconds; default 0.5.
-            policy: A trust policy that must accept every matching server, besides the host's own;
-                it has to match the URL's host.
-            meta: Any JSON of the client's own, given back unchanged.
+            policy: A trust policy that must accept every matching server in addition to the host's
+                own; it must match the URL's host.
+            meta: Any JSON of the client's own, returned unchanged.
             tasks: Instead of the other parameters: Up to 10,000 tasks, added in one transaction:
                 all or none.
 
@@ -508,9 +508,9 @@ class TaskMethods:
 
         Args:
             id: The task.
-            fields: Fields to give; default all.
-            secrets: Give url, urls and headers with their secrets: to the task's owner alone, over
-                the Unix socket. Logins stay masked.
+            fields: Fields to return; default all.
+            secrets: True to return url, urls and headers with their secrets: only to the task's
+                owner, over the Unix socket. Logins stay masked.
 
         Takes the scope read.
         """
@@ -535,14 +535,14 @@ class TaskMethods:
         out.
 
         Args:
-            filter: The tasks; default all that the caller may see.
-            fields: Fields to give; default all but response_headers.
+            filter: The tasks to count; default all that the caller may see.
+            fields: Fields to return; default all but response_headers.
             order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
-                priority, then host by host (and group and profile) in the order in which these are
-                served next, and for each as they start.
+                priority, then host by host (and group and profile) in the order in which the hosts
+                get their turns, and for each host in the order of starting.
             limit: Highest number of tasks in one answer. A page also ends at 1 MiB, or after 10,000
-                inspected tasks: it may have fewer, even none, and a next_cursor.
-            cursor: next_cursor of the page before; filter and order must be the same.
+                inspected tasks: it may have fewer tasks, even none, with a next_cursor.
+            cursor: next_cursor of the previous page; filter and order must be the same.
 
         Takes the scope read.
         """
@@ -556,11 +556,11 @@ class TaskMethods:
         return self._caller.ask("task.list", parameters, TaskListResult.from_wire)
 
     def count(self, *, filter: Maybe[TaskFilter] = UNSET) -> TaskCountResult:
-        """How many tasks match a filter, by state. They are counted step by step: tasks that change
-        meanwhile count in one of their states.
+        """Number of tasks that match a filter, by state. They are counted in steps: a task that
+        changes meanwhile counts in one of its states.
 
         Args:
-            filter: The tasks; default all that the caller may see.
+            filter: The tasks to count; default all that the caller may see.
 
         Takes the scope read.
         """
@@ -577,18 +577,18 @@ class TaskMethods:
         fields: Maybe[TaskColumns] = UNSET,
     ) -> TaskWaitResult:
         """Answers when each task (with any: one) is terminal or staged, in a state of until, or
-        gone; or when the timeout has passed. The open calls of a user may name 100,000 tasks
+        gone; or when the timeout has passed. The open calls of a user may wait for 100,000 tasks
         together.
 
         Args:
             ids: The tasks.
             filter: The unfinished tasks that match at the call, 100,000 at most; tasks that are
                 added later are not waited for.
-            any: True: answer when one task has ended; default when all have.
-            until: States that end the waiting too.
-            timeout: Longest time to wait, in seconds; default without end.
-            fields: Fields to give; default all but response_headers. None ([]) gives no tasks at
-                all.
+            any: True to answer when one task has ended; default: when all have.
+            until: Further states that end the wait.
+            timeout: Longest time to wait, in seconds; default unlimited.
+            fields: Fields to return; default all but response_headers. An empty list ([]) returns
+                no tasks.
 
         Takes the scope read.
         """
@@ -609,13 +609,13 @@ class TaskMethods:
         filter: Maybe[TaskFilter] = UNSET,
         background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Pauses tasks; what runs stops at its last committed byte. Pausing a paused task changes
-        nothing.
+        """Pauses tasks; running ones stop at their last committed byte. Pausing a paused task
+        changes nothing.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -640,7 +640,7 @@ class TaskMethods:
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -664,7 +664,7 @@ class TaskMethods:
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -683,14 +683,14 @@ class TaskMethods:
         filter: Maybe[TaskFilter] = UNSET,
         background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
-        """Queues failed tasks again as the same tasks, with the bytes they kept and a new count of
-        attempts; cancelled ones from their first byte, by a filter only if it names their state;
-        suspects, too.
+        """Queues failed tasks again, with their kept bytes and a new count of attempts; cancelled
+        ones start from their first byte, and a filter selects them only if it has their state.
+        Suspects are retried, too.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -712,13 +712,13 @@ class TaskMethods:
     ) -> SelectionResult:
         """Removes terminal tasks and deletes their kept partial bytes. With files it deletes the
         files that they published, too, with their owners' rights; a file that was replaced since
-        is kept and listed. Tasks whose files cannot be deleted stay.
+        then is kept and listed. Tasks whose files cannot be deleted stay.
 
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
             files: True to delete the files that they published; default false.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -777,7 +777,7 @@ class TaskMethods:
         Args:
             ids: The tasks.
             to: The new place.
-            target: The task to stand before or after.
+            target: The task to move before or after.
 
         Takes the scope own.
         """
@@ -790,8 +790,9 @@ class TaskMethods:
 
     def set_source(self, id: TaskID, url: str) -> TaskGetResult:
         """Gives a download another URL for the same bytes, for instance a freshly signed one; not
-        while it runs. What is kept is continued only if the server shows that it is the same
-        version. A task that waits because of its former URL, or has failed, continues at once.
+        while it runs. Kept bytes are continued only if the server shows that they are of the
+        same version. A task that waits because of its previous URL, or has failed, continues at
+        once.
 
         Args:
             id: The task.
@@ -817,7 +818,7 @@ class TaskMethods:
         Args:
             ids: These tasks, in one transaction.
             filter: All tasks that match and exist at the call, step by step; not atomic.
-            background: With a filter: answers at once with the id of an operation that goes on in
+            background: With a filter: answers at once with the id of an operation that continues in
                 the background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
@@ -837,14 +838,14 @@ class TaskMethods:
         length: Maybe[int] = UNSET,
     ) -> TaskReadResult:
         """A range of a task's bytes: for a download that has not ended, the bytes committed so far;
-        for a staged one, its file; of a completed one the published file, if it still is the one
-        that was published (inode, time of birth, size and time); of data tasks and uploads the
-        response that is kept, of a running data task what has arrived. Pages with different
-        versions belong to different files: then begin again.
+        for a staged one, its file; for a completed one, the published file if it is unchanged
+        (inode, time of birth, size and time); for data tasks and uploads, the stored response;
+        for a running data task, the bytes received so far. If the version differs between two
+        pages, they belong to different files: begin again.
 
         Args:
             id: The task.
-            offset: First byte.
+            offset: Offset of the first byte.
             length: Highest number of bytes.
 
         Takes the scope read.
@@ -863,12 +864,12 @@ class TaskMethods:
         offset: Maybe[int] = UNSET,
         length: Maybe[int] = UNSET,
     ) -> TaskResultResult:
-        """A range of the stored response of a data or upload task, and the parsed object. Kept 7
-        days, also beside the error of a task that failed for its status, type or content.
+        """A range of the stored response of a data or upload task, and the parsed object. Stored
+        for 7 days, also for a task that failed because of its status, type or content.
 
         Args:
             id: The task.
-            offset: First byte.
+            offset: Offset of the first byte.
             length: Highest number of bytes.
 
         Takes the scope read.
@@ -882,8 +883,8 @@ class TaskMethods:
 
     def record_digest(self, id: TaskID, digest: str) -> TaskRecordDigestResult:
         """Records a digest that the client has computed of a completed download's file, for later
-        verifications. It is accepted only while the file is the published one, unchanged, and
-        changes no digest that is known. The answer has the digest that is known then.
+        verifications. It is accepted only while the published file is unchanged, and never
+        replaces a known digest. The answer has the digest that is then known.
 
         Args:
             id: The task.
@@ -905,8 +906,8 @@ class OperationMethods:
         self._caller = caller
 
     def get(self, id: OperationID) -> OperationGetResult:
-        """A background operation, which a verb with background began: its progress, or its result.
-        An ended one is kept for seven days, of each user the last 100.
+        """Progress or result of a background operation, which a verb with background started. An
+        ended one is kept for seven days; of each user, only the last 100.
 
         Args:
             id: The operation.
@@ -920,8 +921,8 @@ class OperationMethods:
         operator, page by page.
 
         Args:
-            limit: Most operations in one answer.
-            cursor: next_cursor of the page before.
+            limit: Highest number of operations in one answer.
+            cursor: next_cursor of the previous page.
 
         Takes the scope read.
         """
@@ -932,8 +933,8 @@ class OperationMethods:
         return self._caller.ask("operation.list", parameters, OperationListResult.from_wire)
 
     def cancel(self, id: OperationID) -> OperationGetResult:
-        """Stops a background operation after the step that is under way; what it has changed stays
-        changed. One that has ended stays as it is.
+        """Stops a background operation after its present step; tasks that it has changed stay
+        changed. One that has ended is returned unchanged.
 
         Args:
             id: The operation.
@@ -957,7 +958,7 @@ class QueueMethods:
         return self._caller.ask("queue.stats", {}, QueueStatsResult.from_wire)
 
     def pause(self, *, running: Maybe[bool] = UNSET) -> QueuePauseResult:
-        """Pauses the queue until queue.resume, also over restarts; running transfers continue
+        """Pauses the queue until queue.resume, also across restarts; running transfers continue
         unless running is true.
 
         Args:
@@ -989,17 +990,17 @@ class QueueMethods:
         max_recv_rate: Maybe[Optional[int]] = UNSET,
         max_send_rate: Maybe[Optional[int]] = UNSET,
     ) -> QueueSetLimitsResult:
-        """Changes limits for now and over restarts; they beat the configuration until they are set
-        to null.
+        """Changes limits at once and across restarts; they override the configuration until they
+        are set to null.
 
         Args:
             max_active: Highest number of transfers at once.
             max_active_per_host: Highest number of transfers at once from one host.
             order: Order of a host's tasks: oldest first (fifo) or newest first (lifo).
             max_recv_rate: Bytes per second that all transfers may receive together; 0 is unlimited.
-                Beats the timetable, too.
+                Also overrides the timetable.
             max_send_rate: Bytes per second that all transfers may send together; 0 is unlimited.
-                Beats the timetable, too.
+                Also overrides the timetable.
 
         Takes the scope operate.
         """
@@ -1013,8 +1014,8 @@ class QueueMethods:
         return self._caller.ask("queue.set_limits", parameters, QueueSetLimitsResult.from_wire)
 
     def hosts(self) -> QueueHostsResult:
-        """The hosts that are in use, were lately, or have limits of their own: how many transfers
-        each may have at once, and why not more.
+        """The hosts that are or were recently in use, or have limits of their own: how many
+        transfers each may have at once, and why not more.
 
         Takes the scope operate.
         """
@@ -1030,9 +1031,9 @@ class QueueMethods:
         """Sets a host's own limits, at once and after restarts, until they are set to null.
 
         Args:
-            host: The host's name as URLs have it; with :port where it is not the scheme's.
+            host: The host's name as in URLs; with :port unless it is the scheme's default.
             connections: Highest number of connections to it; null returns to the number that xferd
-                finds.
+                determines.
             requests_per_minute: Highest number of requests to it that begin within a minute, evenly
                 spaced; null is no limit.
 
@@ -1062,8 +1063,8 @@ class BatchMethods:
         client_key: Maybe[str] = UNSET,
     ) -> BatchAddResult:
         """Adds up to 10,000 tasks in one transaction as a group with its own concurrency, low
-        priority unless said otherwise, and counts them together. A bad entry is reported with
-        its index and stops nothing.
+        priority unless set otherwise, and counts them together. An invalid entry is reported
+        with its index; the others are added.
 
         Args:
             tasks: Up to 10,000 URLs or tasks.
@@ -1102,8 +1103,8 @@ class BatchMethods:
         are kept.
 
         Args:
-            limit: Most batches in one answer.
-            cursor: next_cursor of the page before.
+            limit: Highest number of batches in one answer.
+            cursor: next_cursor of the previous page.
 
         Takes the scope read.
         """
@@ -1122,11 +1123,11 @@ class GroupMethods:
 
     def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> GroupListResult:
         """Groups by owner and name, page by page: the caller's own, or every user's for an
-        operator. A group is there while it has tasks or something is set for it.
+        operator. A group exists while it has tasks or settings.
 
         Args:
             limit: Highest number of groups in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope read.
         """
@@ -1189,8 +1190,8 @@ class GroupMethods:
         owner: Maybe[Owner] = UNSET,
         running: Maybe[bool] = UNSET,
     ) -> GroupGetResult:
-        """Pauses a group until group.resume, also over restarts and for tasks that are added later.
-        Its tasks stay queued; running transfers continue unless running is true.
+        """Pauses a group until group.resume, also across restarts and for tasks that are added
+        later. Its tasks stay queued; running transfers continue unless running is true.
 
         Args:
             name: The group's name.
@@ -1246,7 +1247,7 @@ class SlotMethods:
         self._caller = caller
 
     def get(self, slot: str) -> SlotGetResult:
-        """The task in a slot of the caller's.
+        """The task in one of the caller's slots.
 
         Args:
             slot: The slot's name; every owner has slots of its own.
@@ -1256,8 +1257,8 @@ class SlotMethods:
         return self._caller.ask("slot.get", {"slot": slot}, SlotGetResult.from_wire)
 
     def detach(self, slot: str) -> SlotGetResult:
-        """Removes the task from a slot of the caller's; the task continues, and a later task of the
-        slot does not cancel it.
+        """Removes the task from one of the caller's slots; the task continues, and a later task of
+        the slot does not cancel it.
 
         Args:
             slot: The slot's name; every owner has slots of its own.
@@ -1267,7 +1268,7 @@ class SlotMethods:
         return self._caller.ask("slot.detach", {"slot": slot}, SlotGetResult.from_wire)
 
     def cancel(self, slot: str) -> SlotGetResult:
-        """Cancels the task in a slot of the caller's, as task.cancel does.
+        """Cancels the task in one of the caller's slots, as task.cancel does.
 
         Args:
             slot: The slot's name; every owner has slots of its own.
@@ -1298,13 +1299,12 @@ class CacheMethods:
         limit: Maybe[int] = UNSET,
         cursor: Maybe[str] = UNSET,
     ) -> CacheListResult:
-        """Responses that the cache keeps: the caller's own, or every user's for an operator, page
-        by page.
+        """Cached responses: the caller's own, or every user's for an operator, page by page.
 
         Args:
             order: Order by the time of storing: newest first (desc) or oldest first (asc).
             limit: Highest number of entries in one answer.
-            cursor: next_cursor of the page before; the order must be the same.
+            cursor: next_cursor of the previous page; the order must be the same.
 
         Takes the scope read.
         """
@@ -1316,7 +1316,7 @@ class CacheMethods:
         return self._caller.ask("cache.list", parameters, CacheListResult.from_wire)
 
     def get(self, id: CacheEntryID) -> CacheGetResult:
-        """A response that the cache keeps, with its header fields; not its content.
+        """A cached response with its header fields, without its content.
 
         Args:
             id: The entry's id.
@@ -1331,8 +1331,8 @@ class CacheMethods:
         ids: Maybe[Sequence[CacheEntryID]] = UNSET,
         url: Maybe[str] = UNSET,
     ) -> CacheRemoveResult:
-        """Removes responses by their ids, or all of a URL: they are fetched again. The caller's
-        own, or every user's for an operator.
+        """Removes cached responses by their ids, or all of a URL, so that they are fetched again:
+        the caller's own, or every user's for an operator.
 
         Args:
             ids: The entries' ids.
@@ -1360,12 +1360,13 @@ class CacheMethods:
         max_bytes: Maybe[int] = UNSET,
         max_age: Maybe[int] = UNSET,
     ) -> CacheClearResult:
-        """Applies the cache's limits now, or narrower ones this once: responses not used for
+        """Applies the cache's limits now, or lower ones this time only: responses not used for
         max_age are removed; if there is more than max_bytes, the least recently used are removed
         until it is under half of that. Operators only.
 
         Args:
-            max_bytes: Bytes of all contents; if there are more, half of that is left at most.
+            max_bytes: Bytes of all contents; above this, responses are removed until at most half
+                of it is left.
             max_age: Seconds since the last use.
 
         Takes the scope operate.
@@ -1397,7 +1398,7 @@ class FailedUrlMethods:
         Args:
             order: Order by the time of the failure: newest first (desc) or oldest first (asc).
             limit: Highest number of entries in one answer.
-            cursor: next_cursor of the page before; the order must be the same.
+            cursor: next_cursor of the previous page; the order must be the same.
 
         Takes the scope read.
         """
@@ -1414,8 +1415,8 @@ class FailedUrlMethods:
         ids: Maybe[Sequence[FailedURLID]] = UNSET,
         url: Maybe[str] = UNSET,
     ) -> FailedURLRemoveResult:
-        """Removes entries by their ids, or all about a URL: it may be requested again. The caller's
-        own, or every user's for an operator.
+        """Removes entries by their ids, or all for a URL, so that it may be requested again: the
+        caller's own, or every user's for an operator.
 
         Args:
             ids: The entries' ids.
@@ -1430,7 +1431,7 @@ class FailedUrlMethods:
         return self._caller.ask("failed_url.remove", parameters, FailedURLRemoveResult.from_wire)
 
     def clear(self) -> FailedURLClearResult:
-        """Removes all entries of the caller's, or every user's for an operator.
+        """Removes all entries: the caller's own, or every user's for an operator.
 
         Takes the scope own.
         """
@@ -1448,7 +1449,7 @@ class PolicyMethods:
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1496,7 +1497,7 @@ class PolicyMethods:
 
         Args:
             url: An absolute https URL.
-            policy: A policy that has to accept besides the host's.
+            policy: A policy that must accept the server in addition to the host's.
 
         Takes the scope operate.
         """
@@ -1507,8 +1508,8 @@ class PolicyMethods:
         return self._caller.ask("policy.test", parameters, ServerReportRecord.from_wire)
 
     def pin(self, host: str, *, port: Maybe[int] = UNSET) -> ServerReportRecord:
-        """Shows a server's certificates after the ordinary check. A client that pins these
-        certificates trusts the network once.
+        """Returns a server's certificates and the result of the ordinary check. Pinning them trusts
+        the network this once.
 
         Args:
             host: A host name or an IP address.
@@ -1534,7 +1535,7 @@ class ProfileMethods:
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1560,7 +1561,7 @@ class ProfileMethods:
         its name at every attempt.
 
         Args:
-            profile: The whole profile: fields left unset have no default here.
+            profile: The whole profile: fields left unset are removed.
 
         Takes the scope operate.
         """
@@ -1585,11 +1586,12 @@ class HookMethods:
         self._caller = caller
 
     def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> HookListResult:
-        """The commands that tasks can name, by name. They are written in the configuration file.
+        """The commands that tasks can refer to, by name. They are defined in the configuration
+        file.
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1607,12 +1609,12 @@ class WebhookMethods:
         self._caller = caller
 
     def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> WebhookListResult:
-        """The receivers of events, by name, and how their deliveries stand. They are written in the
-        configuration file.
+        """The receivers of events, by name, with the state of their deliveries. They are defined in
+        the configuration file.
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1624,7 +1626,7 @@ class WebhookMethods:
 
     def test(self, name: str) -> WebhookTestResult:
         """Sends an event of the type webhook.test to a receiver at once, signed like a delivery,
-        and answers what became of it. It is sent once, and nothing of it is stored.
+        and answers with the result. It is sent once, and nothing of it is stored.
 
         Args:
             name: Its name.
@@ -1647,11 +1649,11 @@ class HstsMethods:
         cursor: Maybe[str] = UNSET,
     ) -> StrictTransportListResult:
         """The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested
-        in the clear.
+        without encryption.
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1693,11 +1695,11 @@ class EventsMethods:
         """Durable events after a sequence number, oldest first.
 
         Args:
-            seq: Events after this sequence number; 0 is all that are kept.
+            seq: Events after this sequence number; 0 is all stored events.
             types: Types of events; default all.
             task_ids: Only events about these tasks; default all.
             limit: Highest number of events in one answer. A page also ends at 1 MiB, or after
-                10,000 numbers: it may have fewer, even none, although last_seq is above seq.
+                10,000 numbers: it may have fewer events, even none, although last_seq is above seq.
 
         Takes the scope read.
         """
@@ -1721,7 +1723,7 @@ class NetworkMethods:
         looked up.
 
         Args:
-            host: An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.
+            host: An IPv4 or IPv6 address. A name gets no route: it is not looked up.
 
         Takes the scope read.
         """
@@ -1743,14 +1745,14 @@ class TokenMethods:
         expires_at: Maybe[Time] = UNSET,
         dir: Maybe[str] = UNSET,
     ) -> TokenAddResult:
-        """Makes a token for clients on the network. It is answered once and not kept. Only over the
-        Unix socket.
+        """Creates a token for clients on the network. It is returned once; xferd stores only its
+        hash. Only over the Unix socket.
 
         Args:
-            name: By which it is listed and revoked, unique.
+            name: Unique name by which it is listed and revoked.
             scope: Rights of the token, within the rights of its user.
             user: User the token acts for: a name or a decimal uid; default is the caller.
-            expires_at: It is refused from then on; default is never.
+            expires_at: Expiry; default is never.
             dir: With the scope add or own: the directory beneath which its tasks write; default is
                 download.dir.
 
@@ -1770,7 +1772,7 @@ class TokenMethods:
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope operate.
         """
@@ -1799,13 +1801,13 @@ class LeaseMethods:
         self._caller = caller
 
     def renew(self, name: str, until: float) -> LeaseRenewResult:
-        """Says until when tasks that name this lease may run. When it is over they stop, keep their
+        """Sets the time until which tasks with this lease may run. After it they stop, keep their
         bytes, publish nothing and wait; a daemon that restarts has no lease until the next call.
 
         Args:
             name: Name with which tasks refer to it.
-            until: Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that
-                is over ends the lease.
+            until: Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time in
+                the past ends the lease.
 
         Takes the scope operate.
         """
@@ -1830,7 +1832,7 @@ class DaemonMethods:
         return self._caller.ask("daemon.status", {}, DaemonStatusResult.from_wire)
 
     def config(self) -> DaemonConfigResult:
-        """Every setting with its value and where that came from. Operators only.
+        """Every setting with its value and the value's origin. Operators only.
 
         Takes the scope operate.
         """
@@ -1850,7 +1852,7 @@ class DaemonMethods:
 
     def shutdown(self, *, mode: Maybe[ShutdownMode] = UNSET) -> DaemonShutdownResult:
         """Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes
-        what runs and refuses adds, cancel cancels every unfinished task. Operators only.
+        running tasks and refuses adds, cancel cancels every unfinished task. Operators only.
 
         Args:
             mode: Treatment of unfinished tasks.
@@ -1893,7 +1895,7 @@ class FleetMethods:
 
         Args:
             limit: Highest number of elements in one answer.
-            cursor: next_cursor of the page before.
+            cursor: next_cursor of the previous page.
 
         Takes the scope read.
         """
@@ -1904,8 +1906,8 @@ class FleetMethods:
         return self._caller.ask("fleet.nodes", parameters, FleetNodesResult.from_wire)
 
     def add(self, place: str, tasks: Sequence[NewTask]) -> TaskAddMany:
-        """Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds
-        them for any node, uploads for the node that is called. Answered by xfer-fleet.
+        """Adds up to 10,000 tasks for certain nodes, in one transaction. task.add adds them for any
+        node, uploads for the node that is called. Answered by xfer-fleet.
 
         Args:
             place: Nodes that may run them.
@@ -1920,8 +1922,8 @@ class FleetMethods:
         return self._caller.ask("fleet.add", parameters, TaskAddMany.from_wire)
 
     def move(self, ids: Sequence[TaskID], place: str) -> SelectionResultListed:
-        """Gives tasks another place. A task that a node has claimed is returned first; bytes it has
-        received stay on that node and are not used again. Answered by xfer-fleet.
+        """Changes which nodes may run tasks. A task that a node has claimed is returned first;
+        bytes it has received stay on that node and are not used again. Answered by xfer-fleet.
 
         Args:
             ids: The tasks.
@@ -1957,7 +1959,7 @@ class FleetMethods:
         return self._caller.ask("fleet.undrain", {"node": node}, FleetDrainResult.from_wire)
 
     def forget(self, node: str, *, confirm: Maybe[bool] = UNSET) -> FleetForgetResult:
-        """Removes a node that does not come back. Without confirm it only returns the effects on
+        """Removes a node that is permanently lost. Without confirm it only returns the effects on
         its tasks: those for any node are queued again, unfinished ones for it alone fail. Its
         partial files on shared storages are removed where this node has them mounted. A live
         node is not removed. Answered by xfer-fleet.
@@ -1979,7 +1981,7 @@ class FleetMethods:
         by xfer-fleet.
 
         Args:
-            host: The host's name as URLs have it.
+            host: The host's name as in URLs.
             max_active: Highest number of tasks at a time; null is no limit.
 
         Takes the scope operate.

@@ -15,9 +15,7 @@ TaskKind = Literal["download", "upload", "data"]
 
 
 HeaderChanges = Mapping[str, Union[Optional[str], Sequence[str]]]
-"""Header fields by name; an array where a field is repeated, null for one of the profile's that is
-not wanted.
-"""
+"""Header fields by name; an array where a field is repeated, null removes one of the profile's."""
 
 
 FormCharset = Literal[
@@ -74,7 +72,8 @@ FinalizeMode = Literal["auto", "manual"]
 
 
 TaskReference = int
-"""A task's id; negative, within one task.add, it counts back from the task's own place in tasks."""
+"""A task's id; negative, within one task.add, it counts back from the task's own position in tasks.
+"""
 
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -363,14 +362,14 @@ TaskColumns = Sequence[
     "finished_at",
     "abridged",
 ]]
-"""Names of a task's fields; id is always given."""
+"""Names of a task's fields; id is always returned."""
 
 
 TaskListOrder = Literal["asc", "desc", "queue"]
 
 
 OperationID = int
-"""Names a background operation; never reused."""
+"""Identifies a background operation; never reused."""
 
 
 TaskMovePosition = Literal["top", "bottom", "before", "after"]
@@ -403,7 +402,7 @@ HostReason = Literal[
 
 
 BatchEntry = Any
-"""A URL, or an object with a task's fields as task.add takes them, but group and client_key.
+"""A URL, or an object with a task's fields as task.add takes them, except group and client_key.
 Anything else is reported as an invalid entry.
 """
 
@@ -559,7 +558,7 @@ class BodyInput(TypedDict, total=False):
     """Bytes; their type is set in headers."""
 
     file: str
-    """Absolute path of a file that is streamed; it must not change before it was sent."""
+    """Absolute path of a file that is streamed; it must not change until it is sent."""
 
 
 class PartInputRequired(TypedDict):
@@ -582,7 +581,7 @@ class PartInput(PartInputRequired, total=False):
     """Absolute path of a file that is streamed."""
 
     filename: str
-    """File name sent to the server; default is a file's own, and none for data."""
+    """File name sent to the server; default is the file's own name; none for data."""
 
     content_type: str
     """The part's media type."""
@@ -592,13 +591,13 @@ class PartInput(PartInputRequired, total=False):
 
 
 class WindowRecord(TypedDict, total=False):
-    """Times of day, on some days of the week, within which the task may run; what a clock on the
-    wall shows counts.
+    """Times of day, on some days of the week, within which the task may run, in local time of the
+    zone.
     """
 
     times: Sequence[str]
-    """From one time of day until before another, which is the next day's if it is not later; any of
-    them; default is the whole day.
+    """Ranges of times of day, such as 22:00-06:00; the end is excluded, and is on the next day if
+    it is not later; default is the whole day.
     """
 
     days: Sequence[Weekday]
@@ -609,7 +608,7 @@ class WindowRecord(TypedDict, total=False):
 
 
 class CredentialRecord(TypedDict, total=False):
-    """Credential; all but scheme and origins is *** when shown."""
+    """Credential; everything except scheme and origins is *** when shown."""
 
     scheme: CredentialScheme
     """Authentication scheme; default basic."""
@@ -641,7 +640,7 @@ class SecretReference(TypedDict, total=False):
     """Place from which the service reads a secret at every attempt; only operators may set one."""
 
     file: str
-    """Absolute path of a file that only its owner can read; a newline at its end is dropped."""
+    """Absolute path of a file that only its owner can read; a newline at its end is ignored."""
 
     systemd: str
     """A credential of the unit (systemd.exec(5), LoadCredential=)."""
@@ -651,7 +650,7 @@ class SecretReference(TypedDict, total=False):
 
 
 class ClientCertificateRecord(TypedDict):
-    """Files the service reads a client certificate from."""
+    """Files from which the service reads a client certificate."""
 
     certificate: str
     """Absolute path of the PEM file with the leaf and its intermediates."""
@@ -674,13 +673,13 @@ class CookieRecordRequired(TypedDict):
 
 
 class CookieRecord(CookieRecordRequired, total=False):
-    """A cookie and the servers it is for; its value is *** when shown."""
+    """A cookie and the servers to which it is sent; its value is *** when shown."""
 
     include_subdomains: bool
     """True if its subdomains get it, too; default false."""
 
     path: str
-    """The path that it is for, with all below; default /."""
+    """The path to which it is sent, with all paths below; default /."""
 
     secure: bool
     """True if it is sent over https only; default false."""
@@ -697,10 +696,10 @@ class ProxyRecordFormRequired(TypedDict):
 
 
 class ProxyRecordForm(ProxyRecordFormRequired, total=False):
-    """A proxy, how to log in there, and which hosts are reached without it."""
+    """A proxy, its login, and the hosts that are reached without it."""
 
     credential: CredentialRecord
-    """Shown to the proxy only; basic, digest or negotiate."""
+    """Credential for the proxy; basic, digest or negotiate."""
 
     no_proxy: Sequence[str]
     """Hosts that are reached directly: names with their subdomains, addresses, CIDR blocks; * is
@@ -712,15 +711,15 @@ class CacheKeyRecord(TypedDict, total=False):
     """Parts of URLs that the cache ignores; URLs that differ only in them are the same."""
 
     ignore_query: bool
-    """Leave the whole query out."""
+    """Ignore the whole query."""
 
     ignore_params: Sequence[str]
-    """Names of query parameters to leave out, as they stand in the URL; a * at the end matches any
-    rest.
+    """Names of query parameters to ignore, spelled as in the URL; a * at the end matches any rest.
     """
 
     host: str
-    """A name in place of scheme, host and port, so that mirrors of the same files are the same."""
+    """A name that replaces scheme, host and port, so that mirrors of the same files share entries.
+    """
 
 
 class TaskOptions(TypedDict, total=False):
@@ -732,8 +731,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     method: str
-    """Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE.
-    Default GET; POST if there is a content, PUT for a plain upload of a file.
+    """Any method except CONNECT and TRACE; for downloads, one of GET, POST, PUT, PATCH and DELETE.
+    Default GET; POST if there is content, PUT for a plain upload of a file.
     """
 
     headers: HeaderChanges
@@ -784,7 +783,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     dir: str
-    """Absolute path of the directory to put the file in; default is the daemon's."""
+    """Absolute path of the file's directory; default is the daemon's."""
 
     on_conflict: ConflictPolicy
     """Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only
@@ -847,7 +846,7 @@ class TaskOptions(TypedDict, total=False):
     """The operator's hook that runs when the task has failed."""
 
     on_end: Sequence[str]
-    """Further webhooks of the operator that get the event of the task's end, besides those that get
+    """Webhooks of the operator that get the event of the task's end, in addition to those that get
     such events anyway.
     """
 
@@ -866,7 +865,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     not_before: Time
-    """Earliest time of its start."""
+    """Earliest start time."""
 
     window: WindowRecord
     """Times at which it may run; outside them it stops and waits."""
@@ -901,8 +900,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     retry_failed: bool
-    """True to try it although its URL failed permanently a while ago; else it fails at once with
-    blocked_url. Default false.
+    """True to make the request although its URL is on the failed-URL list; else it fails at once
+    with blocked_url. Default false.
     """
 
     max_recv_rate: int
@@ -954,19 +953,19 @@ class TaskOptions(TypedDict, total=False):
     """The protocol to use; default auto."""
 
     connect_timeout: Optional[float]
-    """Seconds for name resolution, TCP and TLS; 0 is none; default 30."""
+    """Seconds for name resolution, TCP and TLS; 0 is unlimited; default 30."""
 
     idle_timeout: Optional[float]
-    """Seconds without a byte after which an attempt ends; 0 is none; default 15 for data, 60 for
+    """Seconds without a byte after which an attempt ends; 0 is never; default 15 for data, 60 for
     files.
     """
 
     total_timeout: Optional[float]
-    """Seconds that one attempt may take; 0, the default, is none."""
+    """Seconds that one attempt may take; 0, the default, is unlimited."""
 
     min_recv_rate: Optional[int]
     """Bytes per second that each connection has to receive, measured over min_recv_time; a slower
-    one ends the attempt; 0 is none; default download.min_recv_rate.
+    one ends the attempt; 0 turns this off; default download.min_recv_rate.
     """
 
     min_recv_time: Optional[float]
@@ -1016,7 +1015,7 @@ class TaskOptions(TypedDict, total=False):
     """The proxy to go through."""
 
     cache_policy: Optional[CachePolicy]
-    """Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (however
+    """Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (even if
     stale), revalidate (reported at once, and always validated), reload and reload_all (never);
     default reload.
     """
@@ -1060,12 +1059,12 @@ class TaskOptions(TypedDict, total=False):
     """Shortest time between two task.progress in seconds; default 0.5."""
 
     policy: str
-    """A trust policy that must accept every matching server, besides the host's own; it has to
+    """A trust policy that must accept every matching server in addition to the host's own; it must
     match the URL's host.
     """
 
     meta: Any
-    """Any JSON of the client's own, given back unchanged."""
+    """Any JSON of the client's own, returned unchanged."""
 
 
 class NewTask(TaskOptions, total=False):
@@ -1083,7 +1082,7 @@ class NewTask(TaskOptions, total=False):
 
 @dataclass(frozen=True)
 class TaskAddOne:
-    """The task that was added, or was there already."""
+    """The new task, or the existing one."""
 
     task: TaskRecord
     """The task."""
@@ -1092,8 +1091,8 @@ class TaskAddOne:
     """True when client_key found a task with the same request."""
 
     seq: Optional[int] = None
-    """The events of the added tasks have greater numbers: events.subscribe with this since misses
-    none.
+    """The events of the added tasks have greater numbers: events.subscribe with this as since
+    delivers all of them.
     """
 
     @classmethod
@@ -1132,7 +1131,7 @@ class TaskRecord:
     """Progress of the task."""
 
     resumable: Optional[bool] = None
-    """True if the received bytes can be continued after an interruption, as far as is known."""
+    """True if the received bytes can be continued after an interruption, as far as xferd knows."""
 
     transfer: Optional[TransferID] = None
     """The transfer that fetches its bytes, once it has started; tasks with the same transfer share
@@ -1204,7 +1203,7 @@ class TaskRecord:
     """The requested name of the file."""
 
     dir: Optional[str] = None
-    """Absolute path of the directory the file goes to."""
+    """Absolute path of the file's directory."""
 
     on_conflict: Optional[ConflictPolicy] = None
     """Action if the name is taken."""
@@ -1252,16 +1251,16 @@ class TaskRecord:
     """The hook that runs when it has failed."""
 
     on_end: Optional[List[str]] = None
-    """Further webhooks that get the event of its end, besides those that get such events anyway."""
+    """Webhooks that get the event of its end, in addition to those that get such events anyway."""
 
     coalesce: Optional[bool] = None
-    """False when it shares its request with no other task."""
+    """False if it does not share its request with other tasks."""
 
     after: Optional[List[TaskID]] = None
     """Tasks that have to complete before it starts."""
 
     not_before: Optional[datetime] = None
-    """Earliest time of its start."""
+    """Earliest start time."""
 
     window: Optional[WindowRecord] = None
     """Times at which it may run."""
@@ -1325,13 +1324,13 @@ class TaskRecord:
     """The protocol to use."""
 
     connect_timeout: Optional[float] = None
-    """Seconds for name resolution, TCP and TLS; 0 is none."""
+    """Seconds for name resolution, TCP and TLS; 0 is unlimited."""
 
     idle_timeout: Optional[float] = None
-    """Seconds without a byte after which an attempt ends; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is never."""
 
     total_timeout: Optional[float] = None
-    """Seconds that one attempt may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: Optional[int] = None
     """Bytes per second that each connection has to receive; absent is download.min_recv_rate."""
@@ -1364,7 +1363,7 @@ class TaskRecord:
     """The task's own client certificate."""
 
     cookies: Optional[bool] = None
-    """True if the profile's cookies are used. False: none but its own."""
+    """True if the profile's cookies are used; false if only its own are."""
 
     cookie_list: Optional[List[CookieRecord]] = None
     """Its own cookies; values are ***."""
@@ -1406,7 +1405,7 @@ class TaskRecord:
     """Shortest time between two task.progress in seconds."""
 
     policy: Optional[str] = None
-    """A trust policy that has to accept besides the host's own."""
+    """A trust policy that must accept the server in addition to the host's own."""
 
     meta: Any = None
     """The client's own JSON."""
@@ -1438,14 +1437,14 @@ class TaskRecord:
     """Attempts so far that count against max_retries."""
 
     skipped: Optional[bool] = None
-    """True when on_conflict skip, or verify, found the name taken."""
+    """True if the name was taken and on_conflict is skip or verify."""
 
     not_modified: Optional[bool] = None
-    """True when on_conflict update found the file current."""
+    """True if on_conflict is update and the file was current."""
 
     warning: Optional[str] = None
-    """Warning about a completed download, in English: the file is a web page, but its name is not a
-    page's.
+    """Warning about a completed download, in English: the file is a web page, but its name does not
+    suggest one.
     """
 
     created_at: Optional[datetime] = None
@@ -1458,8 +1457,8 @@ class TaskRecord:
     """End of its last run."""
 
     abridged: Optional[bool] = None
-    """True in a list if the task is longer than 3 MiB: only short fields are given; task.get with
-    fields gives others.
+    """True in a list if the task is longer than 3 MiB: only short fields are returned; task.get
+    with fields returns others.
     """
 
     @classmethod
@@ -1590,7 +1589,7 @@ class WaitRecord:
     """Reason of the wait."""
 
     until: Optional[datetime] = None
-    """Time at which it continues by itself, if that is known."""
+    """Time at which it continues automatically, if known."""
 
     detail: Optional[str] = None
     """In a fleet: the reason why every node that could claim it has declined it, in English."""
@@ -1601,7 +1600,7 @@ class WaitRecord:
     """
 
     limit: Optional[int] = None
-    """Transfers that the host may have at once now; with host_full."""
+    """Present limit of the host's transfers; only with the reason host_full."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WaitRecord:
@@ -1629,13 +1628,13 @@ class FailureRecord:
     """True if another attempt may succeed."""
 
     http_status: Optional[int] = None
-    """The status that was answered."""
+    """Status of the receiver's answer."""
 
     curl_code: Optional[int] = None
     """libcurl's code, see libcurl-errors(3)."""
 
     host: Optional[str] = None
-    """The host that was talked to."""
+    """The host with which the request was exchanged."""
 
     attempts: Optional[int] = None
     """Attempts so far that count against max_retries."""
@@ -1644,7 +1643,7 @@ class FailureRecord:
     """Exact cause, if the reason has several causes. One of a closed list."""
 
     proxy: Optional[str] = None
-    """The proxy that failed, refused, or may have given the answer."""
+    """The proxy that failed, refused, or may have sent the answer."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailureRecord:
@@ -1695,13 +1694,13 @@ class ProgressRecord:
 
 @dataclass(frozen=True)
 class SegmentRecord:
-    """A range of a download's bytes and how far it is durable."""
+    """A range of a download's bytes and its durable part."""
 
     start: int
     """Its first byte's offset."""
 
     end: Optional[int]
-    """The first offset after it; null is the end of the whole."""
+    """The first offset after it; null is the end of the file."""
 
     committed: int
     """The first offset that is not durable."""
@@ -1718,7 +1717,7 @@ class SegmentRecord:
 
 @dataclass(frozen=True)
 class StagedFileRecord:
-    """The whole, verified file of a staged task."""
+    """The complete, verified file of a staged task."""
 
     path: str
     """Present absolute path of the file."""
@@ -1756,7 +1755,7 @@ class DiscardRecord:
     """Time and reason of discarding received bytes of a download."""
 
     at: datetime
-    """Time of discarding."""
+    """Time of the discarding."""
 
     bytes: int
     """Number of discarded bytes."""
@@ -1776,13 +1775,13 @@ class DiscardRecord:
 
 @dataclass(frozen=True)
 class FileSystemRecord:
-    """A file system, as far as xferd has found out what it can do."""
+    """A file system and its properties, as far as xferd knows them."""
 
     type: str
     """Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."""
 
     local: bool
-    """True if its files lie on this machine's own disks or in its memory."""
+    """True if its files are on this machine's own disks or in its memory."""
 
     stable_inodes: bool
     """True if a file keeps its number when it is renamed. Elsewhere length, time and digest
@@ -1793,10 +1792,10 @@ class FileSystemRecord:
     """True if names and files reach the disk together; false if that is unknown."""
 
     missing: List[FileSystemFeature]
-    """What it was found to lack. What was never tried is not in it."""
+    """Features that it was found to lack. Features that were never tried are not listed."""
 
     names: FileSystemNames
-    """The names that it can hold."""
+    """The file names that it allows."""
 
     longest_name: int
     """The length of its longest name in bytes."""
@@ -1903,7 +1902,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True)
 class TaskAddMany:
-    """The tasks that were added, or were there already."""
+    """The new tasks, and the existing ones."""
 
     ids: List[TaskID]
     """Their ids, in the order of tasks."""
@@ -1912,8 +1911,8 @@ class TaskAddMany:
     """Indices of those that a client_key found."""
 
     seq: Optional[int] = None
-    """The events of the added tasks have greater numbers: events.subscribe with this since misses
-    none.
+    """The events of the added tasks have greater numbers: events.subscribe with this as since
+    delivers all of them.
     """
 
     @classmethod
@@ -1942,7 +1941,9 @@ class TaskGetResult:
 
 
 class TaskFilter(TypedDict, total=False):
-    """Filter for tasks: fields are ANDed, the values of one field ORed; {"all": true} is all."""
+    """Filter for tasks: all fields must match, each by one of its values; {"all": true} selects all
+    tasks.
+    """
 
     state: Union[TaskState, Sequence[TaskState]]
     """States."""
@@ -1966,7 +1967,7 @@ class TaskFilter(TypedDict, total=False):
     """Owners' uids; only operators see others' tasks."""
 
     host: Union[str, Sequence[str]]
-    """Hosts of the URLs; with :port where it is not the scheme's."""
+    """Hosts of the URLs; with :port unless it is the scheme's default."""
 
     ids: Union[TaskID, Sequence[TaskID]]
     """Ids."""
@@ -1978,7 +1979,8 @@ class TaskFilter(TypedDict, total=False):
     """Reasons of their last failures, as error.reason."""
 
     url_prefix: str
-    """The beginning of their URLs without a query, whose secrets cannot be searched."""
+    """Beginning of their URLs, without the query, which may contain secrets and cannot be searched.
+    """
 
     created_from: Time
     """Added at this time or later."""
@@ -2007,7 +2009,7 @@ class TaskListResult:
     """Cursor of the next page; null after the last."""
 
     unreadable: Optional[List[TaskID]] = None
-    """Tasks of this page that are left out because their rows are damaged; xferd --recover mends
+    """Tasks of this page that are left out because their rows are damaged; xferd --recover repairs
     the database.
     """
 
@@ -2029,7 +2031,7 @@ class TaskCountResult:
     """Tasks by state."""
 
     total: int
-    """All of them."""
+    """Number of all these tasks."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskCountResult:
@@ -2054,10 +2056,10 @@ class StateCounts:
     """Being transferred, verified or published."""
 
     paused: int
-    """Held back by the user."""
+    """Paused by the user."""
 
     staged: int
-    """Whole, and waiting for a commit."""
+    """Complete, and waiting for a commit."""
 
     completed: int
     """Done."""
@@ -2088,22 +2090,23 @@ class TaskWaitResult:
     """The tasks as they are now."""
 
     tasks: List[TaskRecord]
-    """The tasks, in the order of ids; as many as 1 MiB takes."""
+    """The tasks, in the order of ids; as many as fit in 1 MiB."""
 
     timed_out: bool
-    """True if the timeout ended the waiting."""
+    """True if the timeout ended the wait."""
 
     open: Optional[List[TaskID]] = None
     """Tasks that have not ended, after a timeout or with any; 10,000 at most."""
 
     open_count: Optional[int] = None
-    """The number of tasks that have not ended, if open has not all of them."""
+    """The number of tasks that have not ended, if open does not list all of them."""
 
     missing: Optional[List[TaskID]] = None
     """Ids that do not exist or belong to others."""
 
     omitted: Optional[List[TaskID]] = None
-    """Tasks that the answer has no room for, 10,000 at most: task.list with filter.ids gives them.
+    """Tasks for which the answer has no room, 10,000 at most: task.list with filter.ids returns
+    them.
     """
 
     @classmethod
@@ -2154,12 +2157,12 @@ class SelectionResultUnchanged:
     """The task."""
 
     state: TaskState
-    """The state it is in."""
+    """State of the task."""
 
     reason: Optional[str] = None
-    """Why the state did not allow it, where that is not plain: not_resumable, a running request
-    that must not be made twice cannot be paused; file_kept, its file could not be deleted (see
-    files); source_deleted, the copy of what a cancelled task would send again is gone.
+    """Reason, where the state alone does not explain it: not_resumable, a running request that must
+    not be repeated cannot be paused; file_kept, its file could not be deleted (see files);
+    source_deleted, the copy of what a cancelled task would send again is gone.
     """
 
     @classmethod
@@ -2177,10 +2180,10 @@ class SelectionResultRemovedFiles:
     """Result for the files of tasks that were removed with them."""
 
     deleted: int
-    """Files that were deleted, or had been before."""
+    """Number of files that were deleted, now or before."""
 
     kept: List[SelectionResultKeptFile]
-    """Files that were not, at most 1,000 of them."""
+    """Files that were not deleted, at most 1,000 of them."""
 
     kept_count: int
     """Number of files that were not deleted."""
@@ -2206,7 +2209,7 @@ class SelectionResultKeptFile:
     """Path of the file."""
 
     reason: str
-    """Why it was not deleted."""
+    """Reason why it was not deleted."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultKeptFile:
@@ -2226,7 +2229,7 @@ class SelectionResultCounted:
     """Tasks that changed."""
 
     unchanged_count: int
-    """Tasks that did not."""
+    """Tasks that did not change."""
 
     refused_count: Optional[int] = None
     """Tasks for which the verb failed: task.commit could not publish, or task.update_many not
@@ -2259,10 +2262,10 @@ class SelectionResultRefusal:
     """The task."""
 
     reason: str
-    """The data.reason of the error that a call for this task alone answers."""
+    """The data.reason of the error that a call for this task alone would return."""
 
     message: str
-    """The refusal in English."""
+    """Description of the refusal, in English."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultRefusal:
@@ -2276,7 +2279,7 @@ class SelectionResultRefusal:
 
 @dataclass(frozen=True)
 class SelectionResultBegun:
-    """The operation that carries the verb out."""
+    """The operation that applies the verb."""
 
     operation: OperationID
     """The operation, for operation.get."""
@@ -2300,7 +2303,7 @@ class TaskChanges(TypedDict, total=False):
     """Strict order of starting."""
 
     group: Optional[str]
-    """A name to select tasks by."""
+    """A name by which tasks can be selected."""
 
     label: Optional[str]
     """A text for people."""
@@ -2332,10 +2335,10 @@ class TaskChanges(TypedDict, total=False):
     """Shortest time between two task.progress in seconds."""
 
     not_before: Optional[Time]
-    """Earliest time of its start; null is at any time."""
+    """Earliest start time; null is any time."""
 
     window: Optional[WindowRecord]
-    """Times at which it may run; null is at any time."""
+    """Times at which it may run; null is any time."""
 
     deadline: Optional[Time]
     """Time at which it fails unless it has ended or is staged; null is never."""
@@ -2395,13 +2398,13 @@ class TaskChanges(TypedDict, total=False):
     """The proxy to go through; null is none; only while not running."""
 
     connect_timeout: float
-    """Seconds; 0 is none; only while not running."""
+    """Seconds; 0 is unlimited; only while not running."""
 
     idle_timeout: float
-    """Seconds; 0 is none; only while not running."""
+    """Seconds; 0 is unlimited; only while not running."""
 
     total_timeout: float
-    """Seconds; 0 is none; only while not running."""
+    """Seconds; 0 is unlimited; only while not running."""
 
     min_recv_rate: Optional[int]
     """Bytes per second that each connection has to receive; null is download.min_recv_rate; only
@@ -2417,7 +2420,7 @@ class TaskChanges(TypedDict, total=False):
     """True to treat an answer with a web page as a failure; only while not running."""
 
     announced_digests: AnnouncedDigests
-    """Treatment of digests that the server announces (ignore: a wrong one is no failure); only
+    """Treatment of digests that the server announces (ignore: wrong digests are accepted); only
     while not running.
     """
 
@@ -2444,7 +2447,7 @@ class TaskChanges(TypedDict, total=False):
     """
 
     policy: Optional[str]
-    """A trust policy besides the host's own; null is none; only while not running."""
+    """A trust policy in addition to the host's own; null is none; only while not running."""
 
     after: Optional[Sequence[TaskID]]
     """Tasks that have to complete before it starts; null is none; only while not running."""
@@ -2452,7 +2455,7 @@ class TaskChanges(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TaskReadResult:
-    """A stretch of a task's bytes."""
+    """A part of a task's bytes."""
 
     data: str
     """The bytes."""
@@ -2461,7 +2464,7 @@ class TaskReadResult:
     """Encoding of the bytes: unchanged text, or base64 if they are not text."""
 
     offset: int
-    """Offset of the first."""
+    """Offset of the first byte."""
 
     eof: bool
     """True if no bytes follow, now or later."""
@@ -2470,10 +2473,10 @@ class TaskReadResult:
     """Bytes that can be read now."""
 
     state: TaskState
-    """The state the task is in."""
+    """State of the task."""
 
     version: Optional[str] = None
-    """Tells these bytes from those of another version of the source, or of another attempt."""
+    """Identifies the bytes; it differs for another version of the source, or another attempt."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskReadResult:
@@ -2491,7 +2494,7 @@ class TaskReadResult:
 
 @dataclass(frozen=True)
 class TaskResultResult:
-    """A stretch of a response."""
+    """A part of a response."""
 
     data: str
     """The bytes."""
@@ -2500,7 +2503,7 @@ class TaskResultResult:
     """Encoding of the bytes: unchanged text, or base64 if they are not text."""
 
     offset: int
-    """Offset of the first."""
+    """Offset of the first byte."""
 
     eof: bool
     """True if no bytes follow."""
@@ -2526,7 +2529,7 @@ class TaskResultResult:
 
 @dataclass(frozen=True)
 class TaskRecordDigestResult:
-    """The digest that is known of the file."""
+    """The known digest of the file."""
 
     digest: str
     """The digest."""
@@ -2571,7 +2574,7 @@ class OperationRecord:
     """The filter of the call."""
 
     state: OperationState
-    """running: it goes on, or waits for an earlier operation of its owner; completed; failed;
+    """running: in progress, or waiting for an earlier operation of its owner; completed; failed;
     cancelled.
     """
 
@@ -2579,10 +2582,10 @@ class OperationRecord:
     """Tasks that changed so far."""
 
     unchanged_count: int
-    """Tasks that did not."""
+    """Tasks that did not change."""
 
     created_at: datetime
-    """When it was called."""
+    """Time of the call."""
 
     refused_count: Optional[int] = None
     """Tasks for which the verb failed."""
@@ -2591,10 +2594,10 @@ class OperationRecord:
     """The first 100 of them, with the reasons."""
 
     files: Optional[SelectionResultRemovedFiles] = None
-    """Of a removal with files: what became of them, with at most 100 that were kept."""
+    """For a removal with files: the results for the files, with at most 100 that were kept."""
 
     reached: Optional[TaskID] = None
-    """Tasks with ids up to this one are done; absent before the first step."""
+    """Tasks with ids up to this one are processed; absent before the first step."""
 
     last: Optional[TaskID] = None
     """The newest task at the call. Later ones are not changed."""
@@ -2603,7 +2606,7 @@ class OperationRecord:
     """Reason why it failed, in English."""
 
     ended_at: Optional[datetime] = None
-    """When it ended; absent while it goes on."""
+    """Time of the end; absent while it is running."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> OperationRecord:
@@ -2635,7 +2638,7 @@ class OperationListResult:
     """The operations."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> OperationListResult:
@@ -2714,8 +2717,8 @@ class QueueLimits:
     """Bytes per second sent over all transfers; 0 is unlimited."""
 
     automatic: Optional[List[str]] = None
-    """The limits among max_active and max_active_per_host that are not set, so that xferd finds
-    them.
+    """The limits among max_active and max_active_per_host that are not set, so that xferd
+    determines them.
     """
 
     @classmethod
@@ -2778,19 +2781,19 @@ class QueueHostsResult:
 
 @dataclass(frozen=True)
 class HostRecord:
-    """A host: how many transfers it may have at once, and why not more."""
+    """A host: how many transfers it may have at once, and the reason for this limit."""
 
     host: str
-    """Its name; with :port where it is not the scheme's."""
+    """Its name; with :port unless it is the scheme's default."""
 
     window: int
-    """Highest number of transfers that may be under way at once now."""
+    """Highest number of transfers at once now."""
 
     active: int
-    """Transfers that are under way."""
+    """Running transfers."""
 
     connections: Optional[int] = None
-    """Connections in use, as far as is known."""
+    """Connections in use, as far as xferd knows."""
 
     protocol: Optional[HostProtocol] = None
     """The protocol of its last answer."""
@@ -2802,7 +2805,7 @@ class HostRecord:
     """Bytes per second, measured over the last round trip."""
 
     refusals: Optional[int] = None
-    """Requests that it has refused or broken off beside others."""
+    """Requests that it has refused or aborted while others were in progress."""
 
     reason: Optional[HostReason] = None
     """The reason why the window does not grow."""
@@ -2848,14 +2851,14 @@ class QueueSetHostResult:
 
 @dataclass(frozen=True)
 class BatchAddResult:
-    """The batch that was added, or was there already."""
+    """The new batch, or the existing one."""
 
     batch: BatchRecord
     """The batch."""
 
     ids: List[TaskID]
-    """Its members in the order of the entries that became one; of an existing batch those still
-    there.
+    """Its members in the order of the entries that became one; of an existing batch, those that
+    were not removed.
     """
 
     errors: List[BatchRefusal]
@@ -2865,8 +2868,8 @@ class BatchAddResult:
     """True when client_key found a batch with the same parameters."""
 
     seq: Optional[int] = None
-    """The events of the added tasks have greater numbers: events.subscribe with this since misses
-    none.
+    """The events of the added tasks have greater numbers: events.subscribe with this as since
+    delivers all of them.
     """
 
     @classmethod
@@ -2895,11 +2898,11 @@ class BatchRecord:
     """The group its members are in, for group.* and filters."""
 
     total: int
-    """Members it was added with."""
+    """Members at the add."""
 
     finished: int
-    """Members that have ended, however: completed, failed, cancelled, superseded; removed ones
-    count on.
+    """Members that are completed, failed, cancelled or superseded, including those that were
+    removed since.
     """
 
     skipped: int
@@ -2936,13 +2939,13 @@ class BatchRecord:
 
 @dataclass(frozen=True)
 class BatchRefusal:
-    """An entry that did not become a member, and why."""
+    """An entry that did not become a member, with the reason."""
 
     index: int
     """Its place in tasks, from 0."""
 
     code: int
-    """The code task.add would have answered with."""
+    """The error code with which task.add would have answered."""
 
     message: str
     """One sentence for people, with the field at fault."""
@@ -2978,10 +2981,10 @@ class ErrorData:
     """The limit that was reached."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     state: Optional[TaskState] = None
-    """The state that task is in."""
+    """State of that task."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ErrorData:
@@ -3019,7 +3022,7 @@ class BatchListResult:
     """The batches."""
 
     next_cursor: Optional[str]
-    """Where the next page begins; null after the last."""
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchListResult:
@@ -3063,7 +3066,7 @@ class GroupRecord:
     """True if the group is paused."""
 
     max_active: Optional[int]
-    """Highest number of its transfers at once; null is as many as the queue lets."""
+    """Highest number of its transfers at once; null is no limit of its own."""
 
     counts: StateCounts
     """Its tasks by state."""
@@ -3124,7 +3127,7 @@ class GroupRemoveResult:
 
 @dataclass(frozen=True)
 class SlotGetResult:
-    """The task it is about."""
+    """The task concerned."""
 
     task: Optional[TaskRecord]
     """The task; null when the slot was empty."""
@@ -3142,10 +3145,10 @@ class CacheStatsResult:
     """Size of the cache, and its limits."""
 
     entries: int
-    """Responses that are kept."""
+    """Number of cached responses."""
 
     size: int
-    """Bytes of their contents."""
+    """Total length of their contents in bytes."""
 
     max_bytes: int
     """Limit of all contents in bytes; the least recently used are removed."""
@@ -3185,13 +3188,13 @@ class CacheListResult:
 
 @dataclass(frozen=True)
 class CacheEntryRecord:
-    """A response that the cache keeps."""
+    """A cached response."""
 
     id: CacheEntryID
     """Identifies the entry."""
 
     owner: Owner
-    """The uid it was fetched for, and is used for."""
+    """Uid of the user for whom it was fetched; only this user's tasks use it."""
 
     url: str
     """Requested URL; secrets in it are ***."""
@@ -3224,7 +3227,7 @@ class CacheEntryRecord:
     """Time until which it is used without a request to the server; absent when it is stale."""
 
     varies: Optional[List[str]] = None
-    """Request fields that have to be the same as they were."""
+    """Request header fields that must have the same values as in the original request."""
 
     digest: Optional[str] = None
     """SHA-256 of its content; only from cache.get."""
@@ -3277,7 +3280,7 @@ class CacheRemoveResult:
     """The ids that existed."""
 
     missing: List[CacheEntryID]
-    """Ids that were not there, or are another user's."""
+    """Ids that did not exist, or belong to another user."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CacheRemoveResult:
@@ -3296,7 +3299,7 @@ class CacheClearResult:
     """Responses that were removed."""
 
     removed_size: int
-    """Bytes of their contents."""
+    """Total length of their contents in bytes."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CacheClearResult:
@@ -3352,7 +3355,9 @@ class FailedURLRecord:
     """Time of the failure."""
 
     expires_at: datetime
-    """Time from which it may be requested again, unless it is removed or succeeds before."""
+    """Time from which it may be requested again, unless the entry is removed or the URL succeeds
+    earlier.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailedURLRecord:
@@ -3377,7 +3382,7 @@ class FailedURLRemoveResult:
     """The ids that existed."""
 
     missing: List[FailedURLID]
-    """Ids that were not there, or are another user's."""
+    """Ids that did not exist, or belong to another user."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailedURLRemoveResult:
@@ -3410,15 +3415,15 @@ class PolicyListResult:
     policies: List[PolicyRecord]
     """The policies, by name."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PolicyListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             policies=listed(PolicyRecord.from_wire)(wire["policies"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -3430,10 +3435,10 @@ class PolicyRecord:
     """The policy's name."""
 
     version: int
-    """Number of this version; every change gives a new one. 0 for the built-in default."""
+    """Number of this version; every change increases it. 0 is the built-in default."""
 
     origin: PolicyOrigin
-    """Origin of the definition. One from the configuration is changed there."""
+    """Origin of the definition. A policy from the configuration is changed there."""
 
     mode: TrustPolicyMode
     """Requirement for a server."""
@@ -3529,7 +3534,9 @@ class PolicyInputRequired(TypedDict):
     """The fields that every PolicyInput has."""
 
     name: str
-    """Lower-case letters, digits, -, _ and .; default is the one for hosts without another."""
+    """Lower-case letters, digits, -, _ and .; the policy "default" is for hosts that no pattern
+    matches.
+    """
 
 
 class PolicyInput(PolicyInputRequired, total=False):
@@ -3552,7 +3559,7 @@ class PolicyInput(PolicyInputRequired, total=False):
     """Accept chains that do not lead to an authority of the system."""
 
     validates_domain_name: bool
-    """The leaf has to be valid for the host."""
+    """True if the leaf certificate must be valid for the host."""
 
     report_only: bool
     """Report with policy.violation what would be refused; decide as if this policy did not exist.
@@ -3568,7 +3575,7 @@ class PolicyInput(PolicyInputRequired, total=False):
     """Client certificate for servers that request one."""
 
     require_stapled_ocsp: bool
-    """Refuse a server that does not staple an OCSP response by which its certificate is not
+    """Refuse a server that does not staple an OCSP response that shows that its certificate is not
     revoked.
     """
 
@@ -3606,7 +3613,7 @@ class ServerReportRecord:
     """Each policy by itself; all have to accept."""
 
     error: Optional[str] = None
-    """Why the server could not be judged."""
+    """Reason why the server could not be judged."""
 
     tls_version: Optional[str] = None
     """The protocol of a successful handshake."""
@@ -3718,7 +3725,7 @@ class PolicyVerdictRecord:
     """Description of the failure."""
 
     verify_error: Optional[int] = None
-    """OpenSSL's X509_V_ERR code, where a chain is at fault."""
+    """OpenSSL's X509_V_ERR code, if a chain is at fault."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PolicyVerdictRecord:
@@ -3742,15 +3749,15 @@ class ProfileListResult:
     profiles: List[ProfileRecord]
     """The profiles, by name."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ProfileListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             profiles=listed(ProfileRecord.from_wire)(wire["profiles"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -3762,7 +3769,7 @@ class ProfileRecord:
     """The profile's name."""
 
     origin: ProfileOrigin
-    """Origin of the definition. One from the configuration is changed there."""
+    """Origin of the definition. A policy from the configuration is changed there."""
 
     base_url: Optional[str] = None
     """Relative URLs of tasks are resolved against it."""
@@ -3777,7 +3784,7 @@ class ProfileRecord:
     """Language tags, for Accept-Language."""
 
     cookies: Optional[CookieKeeping] = None
-    """jar where cookies are kept."""
+    """jar if cookies are stored and sent."""
 
     credential: Optional[CredentialRecord] = None
     """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
@@ -3804,16 +3811,16 @@ class ProfileRecord:
     """The protocol to use."""
 
     connect_timeout: Optional[float] = None
-    """Seconds; 0 is none."""
+    """Seconds; 0 is unlimited."""
 
     idle_timeout: Optional[float] = None
-    """Seconds without a byte after which an attempt ends; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is never."""
 
     total_timeout: Optional[float] = None
-    """Seconds that one attempt may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: Optional[int] = None
-    """Bytes per second that each connection has to receive; 0 is none."""
+    """Bytes per second that each connection has to receive; 0 turns this off."""
 
     min_recv_time: Optional[float] = None
     """Seconds over which min_recv_rate is measured."""
@@ -3831,7 +3838,7 @@ class ProfileRecord:
     """Treatment of digests that the server announces: verify or ignore."""
 
     cache_policy: Optional[CachePolicy] = None
-    """Use of cached responses; default reload: never."""
+    """Use of cached responses; default reload, which never uses one."""
 
     store: Optional[bool] = None
     """True to cache responses; the default depends on cache_policy."""
@@ -3917,7 +3924,7 @@ class HeaderRuleInput(TypedDict, total=False):
     """
 
     set: HeaderList
-    """Fields that replace those of their names."""
+    """Fields that replace those of the same names."""
 
     remove: Sequence[str]
     """Names of fields that are not sent."""
@@ -3949,8 +3956,8 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Defaults for the requests of the tasks that refer to it."""
 
     base_url: str
-    """Relative URLs of tasks are resolved against it; a slash is added to its path where none is at
-    the end.
+    """Relative URLs of tasks are resolved against it; a slash is added to its path if it does not
+    end in one.
     """
 
     headers: HeaderList
@@ -3963,7 +3970,7 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Language tags in order of preference, for Accept-Language."""
 
     cookies: CookieKeeping
-    """jar: cookies are kept, over restarts too, and sent; default none."""
+    """jar: cookies are stored, also across restarts, and sent; default none."""
 
     credential: CredentialRecord
     """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
@@ -3993,16 +4000,16 @@ class ProfileInput(ProfileInputRequired, total=False):
     """The protocol to use."""
 
     connect_timeout: float
-    """Seconds; 0 is none."""
+    """Seconds; 0 is unlimited."""
 
     idle_timeout: float
-    """Seconds without a byte after which an attempt ends; 0 is none."""
+    """Seconds without a byte after which an attempt ends; 0 is never."""
 
     total_timeout: float
-    """Seconds that one attempt may take; 0 is none."""
+    """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: int
-    """Bytes per second that each connection has to receive; 0 is none."""
+    """Bytes per second that each connection has to receive; 0 turns this off."""
 
     min_recv_time: float
     """Seconds over which min_recv_rate is measured."""
@@ -4020,7 +4027,7 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Treatment of digests that the server announces: verify or ignore."""
 
     cache_policy: CachePolicy
-    """Use of cached responses; default reload: never."""
+    """Use of cached responses; default reload, which never uses one."""
 
     store: bool
     """True to cache responses; the default depends on cache_policy."""
@@ -4065,21 +4072,21 @@ class HookListResult:
     hooks: List[HookRecord]
     """The hooks, by name."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> HookListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             hooks=listed(HookRecord.from_wire)(wire["hooks"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
 @dataclass(frozen=True)
 class HookRecord:
-    """A command that tasks can name."""
+    """A command that tasks can refer to."""
 
     name: str
     """Its name."""
@@ -4091,7 +4098,7 @@ class HookRecord:
     """Seconds it may take."""
 
     guests: bool
-    """True if tasks of users who are no operators may refer to it."""
+    """True if tasks of users who are not operators may refer to it."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> HookRecord:
@@ -4111,15 +4118,15 @@ class WebhookListResult:
     webhooks: List[WebhookRecord]
     """The webhooks, by name."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             webhooks=listed(WebhookRecord.from_wire)(wire["webhooks"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -4134,19 +4141,19 @@ class WebhookRecord:
     """URL to which events are sent; secrets in it are ***."""
 
     events: List[EventType]
-    """The types that are sent; none: only the ends of tasks that refer to it."""
+    """The types that are sent; if empty, only the ends of tasks that refer to it."""
 
     signed: bool
     """True if deliveries are signed."""
 
     guests: bool
-    """True if tasks of users who are no operators may refer to it."""
+    """True if tasks of users who are not operators may refer to it."""
 
     pending: int
-    """Deliveries that are still to be accepted."""
+    """Deliveries that the receiver has not accepted yet."""
 
     failed: int
-    """Deliveries that failed finally in the last 7 days."""
+    """Deliveries that failed permanently in the last 7 days."""
 
     filter: Optional[WebhookFilterRecord] = None
     """Conditions for events of these types; owners are uids."""
@@ -4197,7 +4204,7 @@ class WebhookFilterRecord:
     """Only events about tasks with one of these labels."""
 
     owners: Optional[List[str]] = None
-    """Only events about what belongs to one of these users."""
+    """Only events about objects of one of these users."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookFilterRecord:
@@ -4220,7 +4227,7 @@ class WebhookTestResult:
     """Seconds it took."""
 
     status: Optional[int] = None
-    """The status that was answered."""
+    """Status of the receiver's answer."""
 
     failure: Optional[str] = None
     """Reason why it was not accepted, without secrets."""
@@ -4248,8 +4255,8 @@ class StrictTransportListResult:
     hosts: List[SecureHostRecord]
     """The hosts, by name; 4,096 at most on all pages."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportListResult:
@@ -4257,7 +4264,7 @@ class StrictTransportListResult:
         return cls(
             mode=wire["mode"],
             hosts=listed(SecureHostRecord.from_wire)(wire["hosts"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -4311,13 +4318,13 @@ class EventsSubscribeResult:
     """Identifies the subscription on this connection."""
 
     last_seq: int
-    """The last sequence number given out at the time of the call."""
+    """The highest sequence number at the time of the call."""
 
     gap: Optional[bool] = None
-    """True when events after since are no longer kept."""
+    """True if some events after since are no longer stored."""
 
     first_seq: Optional[int] = None
-    """With gap: the oldest event that is kept; the replay begins there."""
+    """With gap: the oldest stored event; the replay begins there."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> EventsSubscribeResult:
@@ -4338,9 +4345,9 @@ class EventsSincePage:
     """The events."""
 
     last_seq: int
-    """Sequence number up to which this answer reaches, including events that the filter excludes:
-    the since of the next call. Equal to the requested seq when there is nothing more; below it
-    if the log ends there.
+    """Last sequence number that this answer covers, including events that the filter excludes: the
+    seq of the next call. Equal to the requested seq if there are no more events; lower if the
+    newest event is older than seq.
     """
 
     @classmethod
@@ -4357,7 +4364,8 @@ class TaskAddedEvent:
     """A task was added."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4365,7 +4373,7 @@ class TaskAddedEvent:
     type: Literal["task.added"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4411,7 +4419,8 @@ class TaskRestoredEvent:
     """A task that was running when the daemon stopped continues."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4419,7 +4428,7 @@ class TaskRestoredEvent:
     type: Literal["task.restored"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4457,7 +4466,8 @@ class TaskStartedEvent:
     """An attempt began."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4465,13 +4475,13 @@ class TaskStartedEvent:
     type: Literal["task.started"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
 
     attempt: int
-    """Counts from 1 over the task's life."""
+    """Number of the attempt, from 1 over the task's life."""
 
     offset: int
     """Bytes kept from earlier attempts."""
@@ -4507,7 +4517,8 @@ class TaskResponseEvent:
     """The server answered."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4515,7 +4526,7 @@ class TaskResponseEvent:
     type: Literal["task.response"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4565,7 +4576,8 @@ class TaskRedirectedEvent:
     """A redirect was followed or refused, or an http URL was replaced by https."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4573,7 +4585,7 @@ class TaskRedirectedEvent:
     type: Literal["task.redirected"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4625,7 +4637,8 @@ class TaskWaitingEvent:
     """A task cannot start or continue now; nothing is lost."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4633,7 +4646,7 @@ class TaskWaitingEvent:
     type: Literal["task.waiting"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4651,7 +4664,7 @@ class TaskWaitingEvent:
     """In a notification: the subscription it belongs to."""
 
     error: Optional[FailureRecord] = None
-    """The failure that led there."""
+    """The failure that caused the wait."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskWaitingEvent:
@@ -4675,7 +4688,8 @@ class TaskPausedEvent:
     """A task was paused."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4683,7 +4697,7 @@ class TaskPausedEvent:
     type: Literal["task.paused"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4721,7 +4735,8 @@ class TaskResumedEvent:
     """A paused task is queued again."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4729,7 +4744,7 @@ class TaskResumedEvent:
     type: Literal["task.resumed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4760,11 +4775,13 @@ class TaskResumedEvent:
 
 @dataclass(frozen=True)
 class TaskSourceChangedEvent:
-    """The kept bytes were of another version of the source and are dropped; the task begins again.
+    """The kept bytes were of another version of the source and are discarded; the task begins
+    again.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4772,7 +4789,7 @@ class TaskSourceChangedEvent:
     type: Literal["task.source_changed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4781,7 +4798,7 @@ class TaskSourceChangedEvent:
     """Evidence of the change."""
 
     dropped: int
-    """Bytes that were dropped."""
+    """Bytes that were discarded."""
 
     node: Optional[str] = None
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
@@ -4811,12 +4828,13 @@ class TaskSourceChangedEvent:
 
 @dataclass(frozen=True)
 class TaskBytesDiscardedEvent:
-    """Received bytes are discarded, for another reason than a new version of the source, or sent
+    """Received bytes are discarded for a reason other than a new version of the source, or sent
     ones were lost by their server; they are transferred again if the task continues.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4824,7 +4842,7 @@ class TaskBytesDiscardedEvent:
     type: Literal["task.bytes_discarded"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4866,7 +4884,8 @@ class TaskWarningEvent:
     """The response has an unexpected property; the task continues."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4874,7 +4893,7 @@ class TaskWarningEvent:
     type: Literal["task.warning"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4910,11 +4929,12 @@ class TaskWarningEvent:
 @dataclass(frozen=True)
 class CacheHitEvent:
     """A cached response is used. With cache_policy revalidate it is reported before the request is
-    made: task.result of a data task gives it at once.
+    made: task.result of a data task returns it at once.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4922,7 +4942,7 @@ class CacheHitEvent:
     type: Literal["cache.hit"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -4961,10 +4981,11 @@ class CacheHitEvent:
 
 @dataclass(frozen=True)
 class TaskRefreshedEvent:
-    """After cache.hit: the server sent another response, which is the task's."""
+    """After cache.hit: the server sent another response, and the task uses it."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -4972,7 +4993,7 @@ class TaskRefreshedEvent:
     type: Literal["task.refreshed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5003,10 +5024,11 @@ class TaskRefreshedEvent:
 
 @dataclass(frozen=True)
 class TaskNotModifiedEvent:
-    """After cache.hit: the server says that the kept response is current; it is the task's."""
+    """After cache.hit: the server confirms the cached response, and the task uses it."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5014,7 +5036,7 @@ class TaskNotModifiedEvent:
     type: Literal["task.not_modified"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5045,12 +5067,13 @@ class TaskNotModifiedEvent:
 
 @dataclass(frozen=True)
 class TaskStagedEvent:
-    """A download is whole, verified and processed, and waits for task.commit or task.cancel. It is
-    not terminal: one of task.completed, task.cancelled and task.superseded follows.
+    """A download is complete, verified and processed, and waits for task.commit or task.cancel. It
+    is not terminal: one of task.completed, task.cancelled and task.superseded follows.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5058,13 +5081,13 @@ class TaskStagedEvent:
     type: Literal["task.staged"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
 
     state: TaskState
-    """The state it is in."""
+    """State of the task."""
 
     size: int
     """The file's length in bytes."""
@@ -5097,10 +5120,11 @@ class TaskStagedEvent:
 
 @dataclass(frozen=True)
 class TaskCompletedEvent:
-    """A task is done: its file is whole, verified, durable and under its final name."""
+    """A task has completed: its file is complete, verified, durable and under its final name."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5108,7 +5132,7 @@ class TaskCompletedEvent:
     type: Literal["task.completed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5117,7 +5141,7 @@ class TaskCompletedEvent:
     """True."""
 
     state: TaskState
-    """The state it ended in."""
+    """State at the end."""
 
     size: int
     """Its length in bytes."""
@@ -5135,10 +5159,10 @@ class TaskCompletedEvent:
     """Absolute path of the file."""
 
     skipped: Optional[bool] = None
-    """True when on_conflict skip, or verify, found the name taken."""
+    """True if the name was taken and on_conflict is skip or verify."""
 
     not_modified: Optional[bool] = None
-    """True when on_conflict update found the file current."""
+    """True if on_conflict is update and the file was current."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskCompletedEvent:
@@ -5166,7 +5190,8 @@ class TaskFailedEvent:
     """A task has failed; task.retry continues it with the bytes it kept."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5174,7 +5199,7 @@ class TaskFailedEvent:
     type: Literal["task.failed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5183,7 +5208,7 @@ class TaskFailedEvent:
     """True."""
 
     state: TaskState
-    """The state it ended in."""
+    """State at the end."""
 
     error: FailureRecord
     """Why."""
@@ -5220,7 +5245,8 @@ class TaskCancelledEvent:
     """A task was cancelled; its partial bytes are deleted."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5228,7 +5254,7 @@ class TaskCancelledEvent:
     type: Literal["task.cancelled"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5237,7 +5263,7 @@ class TaskCancelledEvent:
     """True."""
 
     state: TaskState
-    """The state it ended in."""
+    """State at the end."""
 
     node: Optional[str] = None
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
@@ -5272,7 +5298,8 @@ class TaskSupersededEvent:
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5280,7 +5307,7 @@ class TaskSupersededEvent:
     type: Literal["task.superseded"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5289,10 +5316,10 @@ class TaskSupersededEvent:
     """True."""
 
     state: TaskState
-    """The state it ended in."""
+    """State at the end."""
 
     by: TaskID
-    """The task that is in the slot now."""
+    """The task that occupies the slot now."""
 
     node: Optional[str] = None
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
@@ -5326,7 +5353,8 @@ class TaskRemovedEvent:
     """A task was removed."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5334,7 +5362,7 @@ class TaskRemovedEvent:
     type: Literal["task.removed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -5365,12 +5393,13 @@ class TaskRemovedEvent:
 
 @dataclass(frozen=True)
 class BatchCompletedEvent:
-    """The last member of a batch has ended. Told once per batch, whatever is retried or removed
-    later.
+    """The last member of a batch has ended. Sent once per batch, even if members are retried or
+    removed later.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5381,7 +5410,7 @@ class BatchCompletedEvent:
     """The batch."""
 
     total: int
-    """Members it was added with."""
+    """Members at the add."""
 
     finished: int
     """Members that have ended: all of them."""
@@ -5393,7 +5422,7 @@ class BatchCompletedEvent:
     """The same as failed: its name before 1.0.0."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5432,7 +5461,8 @@ class OperationProgressEvent:
     """Progress of a background operation; at most once a second."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5449,16 +5479,16 @@ class OperationProgressEvent:
     """Tasks that changed so far."""
 
     unchanged_count: int
-    """Tasks that did not."""
+    """Tasks that did not change."""
 
     reached: TaskID
-    """Tasks with ids up to this one are done."""
+    """The operation has processed the tasks with ids up to this one."""
 
     last: TaskID
-    """The newest task at the call, with which it ends."""
+    """The newest task at the time of the call, with which the operation ends."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5498,7 +5528,8 @@ class OperationEndedEvent:
     """A background operation has ended; operation.get gives its result."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5518,13 +5549,13 @@ class OperationEndedEvent:
     """Tasks that changed."""
 
     unchanged_count: int
-    """Tasks that did not."""
+    """Tasks that did not change."""
 
     refused_count: int
     """Tasks for which the verb failed."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5539,7 +5570,7 @@ class OperationEndedEvent:
     """In a notification: the subscription it belongs to."""
 
     error: Optional[str] = None
-    """Why it failed, in English."""
+    """Reason of the failure, in English."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> OperationEndedEvent:
@@ -5568,7 +5599,8 @@ class QueueIdleEvent:
     """No task is queued, waiting for a time, or running."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5582,7 +5614,7 @@ class QueueIdleEvent:
     """Tasks that have failed."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5618,7 +5650,8 @@ class ActivityChangedEvent:
     """Transfers began or ended, debounced."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5629,7 +5662,7 @@ class ActivityChangedEvent:
     """True if transfers run."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5661,12 +5694,13 @@ class ActivityChangedEvent:
 
 @dataclass(frozen=True)
 class NetworkChangedEvent:
-    """The network is another one; the first after daemon.started says how it is then. See
-    network.status.
+    """The network has changed; the first event after daemon.started reports the state at the start.
+    See network.status.
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5677,7 +5711,7 @@ class NetworkChangedEvent:
     """Present state."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5712,7 +5746,8 @@ class PolicyViolationEvent:
     """A report_only trust policy would have refused a server; the connection was used."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5741,7 +5776,7 @@ class PolicyViolationEvent:
     """Certificates that the server sent, leaf first."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5756,7 +5791,7 @@ class PolicyViolationEvent:
     """In a notification: the subscription it belongs to."""
 
     verify_error: Optional[int] = None
-    """OpenSSL's X509_V_ERR code, where a chain is at fault."""
+    """OpenSSL's X509_V_ERR code, if a chain is at fault."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PolicyViolationEvent:
@@ -5783,7 +5818,7 @@ class PolicyViolationEvent:
 
 @dataclass(frozen=True)
 class ShownCertificateRecord:
-    """A certificate that a server showed."""
+    """A certificate that a server sent."""
 
     subject: str
     """Names in the certificate."""
@@ -5807,7 +5842,8 @@ class PolicyExpiringEvent:
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5827,7 +5863,7 @@ class PolicyExpiringEvent:
     """30, 7 or 1 days before; 0 when it has expired."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5867,7 +5903,8 @@ class SessionInvalidatedEvent:
     """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5881,7 +5918,7 @@ class SessionInvalidatedEvent:
     """The version that is no longer in force."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5917,7 +5954,8 @@ class DaemonStartedEvent:
     """The daemon started."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5934,7 +5972,7 @@ class DaemonStartedEvent:
     """Tasks that were running when it stopped."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -5968,10 +6006,11 @@ class DaemonStartedEvent:
 
 @dataclass(frozen=True)
 class DaemonStoppingEvent:
-    """The daemon is going down."""
+    """The daemon is stopping."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -5982,7 +6021,7 @@ class DaemonStoppingEvent:
     """Treatment of unfinished tasks."""
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6040,10 +6079,11 @@ class TaskProgressEvent:
     """Seconds until the end at that rate; null while unknown."""
 
     seq: Optional[int] = None
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6080,8 +6120,8 @@ class TaskProgressEvent:
 
 @dataclass(frozen=True)
 class EventsOverflowEvent:
-    """The client did not read, and events waited too long; this subscription has ended. Continue
-    with events.since.
+    """The client did not read its events in time; this subscription has ended. Continue with
+    events.since.
     """
 
     time: datetime
@@ -6090,13 +6130,14 @@ class EventsOverflowEvent:
     type: Literal["events.overflow"]
 
     last_seq: int
-    """The last durable event that was delivered on it."""
+    """The last durable event that the subscription delivered."""
 
     seq: Optional[int] = None
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6131,7 +6172,8 @@ class FleetTaskReleasedEvent:
     """In a fleet: a node gave a task back, or lost it; any node of its place may take it."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6139,7 +6181,7 @@ class FleetTaskReleasedEvent:
     type: Literal["fleet.task_released"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -6173,7 +6215,8 @@ class FleetTaskChangedEvent:
     """In a fleet: a task's place, priority or limits were changed."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6181,7 +6224,7 @@ class FleetTaskChangedEvent:
     type: Literal["fleet.task_changed"]
 
     task_id: TaskID
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Owner
     """The uid of that task's owner."""
@@ -6219,7 +6262,8 @@ class FleetNodeJoinedEvent:
     """In a fleet: a node has joined, or has come back."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6227,7 +6271,7 @@ class FleetNodeJoinedEvent:
     type: Literal["fleet.node_joined"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6258,10 +6302,11 @@ class FleetNodeJoinedEvent:
 
 @dataclass(frozen=True)
 class FleetNodeDownEvent:
-    """In a fleet: a node is silent for so long that others take its tasks over."""
+    """In a fleet: a node has been silent so long that others take over its tasks."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6269,7 +6314,7 @@ class FleetNodeDownEvent:
     type: Literal["fleet.node_down"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6303,7 +6348,8 @@ class FleetNodeDrainingEvent:
     """In a fleet: a node finishes its tasks and claims no more."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6311,7 +6357,7 @@ class FleetNodeDrainingEvent:
     type: Literal["fleet.node_draining"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6345,7 +6391,8 @@ class FleetNodeUndrainedEvent:
     """In a fleet: a node takes tasks again."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6353,7 +6400,7 @@ class FleetNodeUndrainedEvent:
     type: Literal["fleet.node_undrained"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6387,7 +6434,8 @@ class FleetNodeForgottenEvent:
     """In a fleet: a node that is permanently lost was removed."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6395,7 +6443,7 @@ class FleetNodeForgottenEvent:
     type: Literal["fleet.node_forgotten"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6426,10 +6474,12 @@ class FleetNodeForgottenEvent:
 
 @dataclass(frozen=True)
 class FleetLimitChangedEvent:
-    """In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused."""
+    """In a fleet: a limit of a host, a group or an owner changed, or a group was paused or resumed.
+    """
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6437,7 +6487,7 @@ class FleetLimitChangedEvent:
     type: Literal["fleet.limit_changed"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6468,10 +6518,11 @@ class FleetLimitChangedEvent:
 
 @dataclass(frozen=True)
 class FleetCreatedEvent:
-    """In a fleet: its database was made. The first event there is."""
+    """In a fleet: its database was created. This is the first event."""
 
     seq: int
-    """Grows by one per durable event over the whole service, over restarts too."""
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
 
     time: datetime
     """Time of the event."""
@@ -6479,7 +6530,7 @@ class FleetCreatedEvent:
     type: Literal["fleet.created"]
 
     task_id: Optional[TaskID] = None
-    """The task it is about."""
+    """The task concerned."""
 
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
@@ -6510,13 +6561,13 @@ class FleetCreatedEvent:
 
 @dataclass(frozen=True)
 class EventsSinceGap:
-    """Events after that sequence number are no longer kept."""
+    """Events after that sequence number are no longer stored."""
 
     gap: bool
     """True."""
 
     first_seq: int
-    """The oldest event that is kept."""
+    """The oldest stored event."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> EventsSinceGap:
@@ -6591,7 +6642,7 @@ class NetworkStatusInterface:
 
 @dataclass(frozen=True)
 class NetworkStatusRoute:
-    """The way to a host."""
+    """The route to a host."""
 
     host: str
     """The requested change."""
@@ -6603,7 +6654,7 @@ class NetworkStatusRoute:
     """Source address of this machine."""
 
     interface: Optional[str] = None
-    """The interface that has this address, as far as is known."""
+    """The interface that has this address, if known."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> NetworkStatusRoute:
@@ -6643,7 +6694,7 @@ class TokenRecord:
     """Its name."""
 
     user: Owner
-    """The uid of the user it calls for."""
+    """Uid of the user for whom it acts."""
 
     scope: TokenScope
     """Rights of the token, within the rights of its user."""
@@ -6652,7 +6703,7 @@ class TokenRecord:
     """Time of the add."""
 
     expires_at: Optional[datetime] = None
-    """It is refused from then on; absent is never."""
+    """Expiry; absent is never."""
 
     dir: Optional[str] = None
     """The directory beneath which its tasks write; absent is download.dir."""
@@ -6677,15 +6728,15 @@ class TokenListResult:
     tokens: List[TokenRecord]
     """The tokens, by name."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TokenListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             tokens=listed(TokenRecord.from_wire)(wire["tokens"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -6748,7 +6799,7 @@ class DaemonStatusResult:
     """For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
-    """The reason: what cannot be written, and why."""
+    """Description of what cannot be written, and the reason."""
 
     config_problem: Optional[str] = None
     """Reason why the configuration file was not applied when it was last read; for operators."""
@@ -6874,7 +6925,7 @@ class DaemonShutdownResult:
 
 @dataclass(frozen=True)
 class FleetStatusResult:
-    """The fleet as a node sees it."""
+    """State of the fleet as this node knows it."""
 
     fleet: str
     """Identifies the fleet; changes with a new database."""
@@ -6892,16 +6943,16 @@ class FleetStatusResult:
     """True if the node's xferd answers."""
 
     nodes: int
-    """Nodes that are known."""
+    """Number of known nodes."""
 
     live: int
-    """Nodes whose beats this node has seen recently."""
+    """Number of nodes whose beats this node has recently observed."""
 
     counts: StateCounts
     """Tasks by state."""
 
     daemon_problem: Optional[str] = None
-    """Why the node's xferd cannot be used."""
+    """Reason why the node's xferd cannot be used."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetStatusResult:
@@ -6926,15 +6977,15 @@ class FleetNodesResult:
     nodes: List[FleetNodeRecord]
     """The nodes."""
 
-    next_cursor: Optional[str] = None
-    """The beginning of the next page; left out after the last."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodesResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             nodes=listed(FleetNodeRecord.from_wire)(wire["nodes"]),
-            next_cursor=wire.get("next_cursor"),
+            next_cursor=wire["next_cursor"],
         )
 
 
@@ -6952,13 +7003,13 @@ class FleetNodeRecord:
     """True if it claims no new tasks."""
 
     places: List[str]
-    """Places whose tasks it claims, besides those for it alone."""
+    """Places whose tasks it claims, in addition to tasks for this node alone."""
 
     slots: int
     """Highest number of tasks that it claims."""
 
     leases: int
-    """Tasks that it has claimed. A node that drains and has none may be stopped."""
+    """Tasks that it has claimed. A draining node with no tasks may be stopped."""
 
     pinned: int
     """Unfinished tasks that only it can carry out."""
@@ -6967,7 +7018,7 @@ class FleetNodeRecord:
     """The version of its xfer-fleet."""
 
     beat: int
-    """Grows while the node lives."""
+    """Counter that grows while the node is alive."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeRecord:
@@ -7040,7 +7091,7 @@ class FleetForgetResult:
 
 
 CacheKey = Union[str, CacheKeyRecord]
-"""Key of a URL in the cache: a text in its place, or the parts of it to ignore."""
+"""Key of a URL in the cache: a text that replaces the URL, or the parts of the URL to ignore."""
 
 
 TaskAddResult = Union[TaskAddOne, TaskAddMany]

@@ -10,11 +10,11 @@ from .errors import RPCError
 
 
 class ParseError(RPCError):
-    """The message is not JSON as this service takes it."""
+    """The message is not JSON, or not in the strict form that this service accepts."""
 
 
 class InvalidRequestError(RPCError):
-    """The message is JSON but no JSON-RPC 2.0 request, or is beyond a limit."""
+    """The message is JSON but not a JSON-RPC 2.0 request, or exceeds a limit."""
 
 
 class MethodNotFoundError(RPCError):
@@ -27,7 +27,7 @@ class InvalidParamsError(RPCError):
 
 
 class InternalError(RPCError):
-    """A fault of the service."""
+    """An error inside the service."""
 
 
 class NotFoundError(RPCError):
@@ -59,7 +59,7 @@ class StorageUnavailableError(RPCError):
 
 
 class ShuttingDownError(RPCError):
-    """The service is about to stop and takes no new work."""
+    """The service is about to stop and accepts no new work."""
 
 
 BY_CODE: Dict[int, Type[RPCError]] = {
