@@ -83,7 +83,7 @@ public struct HTTPRequest: Sendable {
         self.headers = headers
     }
 
-    /// The first header field of that name, whatever its case.
+    /// The first header field of that name, compared without case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }

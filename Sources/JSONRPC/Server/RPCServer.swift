@@ -191,7 +191,7 @@ extension PeerCredentials {
 /// thread and being woken by it again costs more than such a request itself.
 ///
 /// After `end`, jobs go to Swift's global executor, because every job has to run. A job that never ran would suspend
-/// its `Task` for ever, and could leave an actor locked.
+/// its `Task` permanently, and could leave an actor locked.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let hasEnded = NIOLockedValueBox(false)

@@ -89,7 +89,7 @@ public struct Netrc: Sendable {
             }
         }
 
-        /// The next token, whatever it contains; nil at the end.
+        /// The next token with any content, or nil at the end.
         mutating func value() -> String? {
             rest = rest.drop(while: \.isWhitespace)
             guard let first = rest.first else { return nil }

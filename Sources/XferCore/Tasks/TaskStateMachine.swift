@@ -30,7 +30,7 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// Applies the user's resume. A waiting task starts now, whatever it waits for, unless that is one of its own
+    /// Applies the user's resume. A waiting task starts now, unless it waits for one of its own
     /// conditions (`WaitReason.isStartCondition`).
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {

@@ -124,7 +124,7 @@ final class TransferSession {
         }
         for handle in idleHandles { core.forgetHandle(handle) }
         idleHandles = []
-        // Closes the connections, which calls back once more.
+        // Closes the connections, which calls back again.
         curl_multi_cleanup(multi)
         core.forgetSession(self)
     }

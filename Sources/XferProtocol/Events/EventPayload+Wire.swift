@@ -105,7 +105,7 @@ extension EventPayload: EventContent {
             event.required("total", total, "Members at the add.")
             event.required("finished", finished, "Members that have ended: all of them.")
             event.required("failed", skipped, "Number of those that failed.")
-            event.required("skipped", skipped, "The same as failed: its name before 1.0.0.")
+            event.required("skipped", skipped, "The same number as failed, under its name before 1.0.0.")
         case .operationProgress(let operation, let verb, let changed, let unchanged, let reached, let last):
             event.summary("Progress of a background operation; at most once a second.")
             event.required("operation", operation, "The operation.")

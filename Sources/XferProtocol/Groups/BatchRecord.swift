@@ -40,7 +40,7 @@ public struct BatchRecord: WireRecord, Hashable {
             "finished", \.finished,
             "Members that are completed, failed, cancelled or superseded, including those that were removed since."),
         .optional("failed", \.failed, "Number of those that failed."),
-        .required("skipped", \.skipped, "The same as failed: its name before 1.0.0."),
+        .required("skipped", \.skipped, "The same number as failed, under its name before 1.0.0."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
         .required("created_at", \.createdAt, "Time of the add."),
         .nullable(

@@ -153,7 +153,8 @@ public struct TaskRecord: WireRecord, Hashable {
         ], TaskFields.schedule.fields(ofRecord: \.schedule),
         (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
         [
-            .optional("resume", \.resume, "Continuation of kept bytes without a validator."),
+            .optional(
+                "resume", \.resume, "Whether kept bytes are continued without a validator: auto does not, unsafe does."),
             .optional("profile", \.profile, "Profile whose defaults it got."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [

@@ -65,7 +65,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    /// Always there, `null` while unknown.
+    /// Declares a field that is always present, and `null` while unknown.
     @inline(never)
     public static func nullable<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
