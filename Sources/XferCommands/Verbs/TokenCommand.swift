@@ -41,7 +41,7 @@ struct TokenCommand: ParsableCommand {
         var owner: String?
 
         @Option(
-            help: ArgumentHelp("metrics, read, add, own or operate.", valueName: "scope"),
+            help: ArgumentHelp("What the token permits: metrics, read, add, own or operate.", valueName: "scope"),
             completion: .list(TokenScope.allCases.map(\.rawValue)),
             transform: { text in
                 guard let scope = TokenScope(rawValue: text) else {
@@ -77,7 +77,7 @@ struct TokenCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End a token.", discussion: "It is refused at once, and its connections are closed.")
 
-        @Argument(help: ArgumentHelp("Its name.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Name of the token.", valueName: "name"))
         var name: String
 
         @OptionGroup var options: VerbOptions

@@ -34,9 +34,9 @@ extension Hop {
         return true
     }
 
-    /// True if libcurl repeats the request over a new connection, since the first one broke. The server may have
-    /// received the first one, so for a method that is not idempotent libcurl must not decide that. It may answer a
-    /// challenge.
+    /// True if libcurl repeats a request that is not idempotent over a new connection, since the first one broke. The
+    /// server may have received the first request, so libcurl must not decide that. A repetition that answers a
+    /// challenge is allowed.
     private func isRepetition() -> Bool {
         guard !method.isIdempotent, let before = link.sentBefore, let handle, handle.requestSize > before,
             !response.challenges.isPending

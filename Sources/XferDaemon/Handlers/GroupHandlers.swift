@@ -2,8 +2,8 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may specify another
-/// user's.
+/// Handles `group.*`: decodes, authorises, calls and encodes. Every caller has groups of its own; operators may specify
+/// another user's.
 struct GroupHandlers: Sendable {
     let groups: GroupCommands
 

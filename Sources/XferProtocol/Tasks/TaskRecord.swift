@@ -228,7 +228,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
         .required("size", \.size, "Its length in bytes."),
         .required(
             "modified_at", \.modifiedAt, "Time of its last change, in nanoseconds since 1970, in decimal digits."),
-        .optional("checksum", \.checksum, "Its digest, if one was computed."),
+        .optional("checksum", \.checksum, "Digest of the file, if one was computed."),
     ]
 }
 

@@ -68,7 +68,7 @@ struct SegmentConnections {
     /// Records that the response of a connection was accepted: its attempt's bytes count from now on.
     mutating func onAccept(_ connection: Int, of handle: AttemptHandle) { live[connection] = handle }
 
-    /// The answer to a split: whether the other connection stops there.
+    /// Records the answer to a split: `isAgreed` if the other connection stops there.
     mutating func onSplit(_ connection: Int, at offset: Int64, parts: Int, isAgreed: Bool) {
         plan?.onSplit(connection, at: offset, parts: parts, isAgreed: isAgreed)
         if isAgreed { hasSplit = true }
