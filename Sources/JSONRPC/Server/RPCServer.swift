@@ -33,8 +33,8 @@ public final class RPCServer: Sendable {
     /// same time. It refuses further clients at once with a JSON-RPC line.
     private static let waitingRefusals = 32
 
-    /// `threads` is the number of event loops, which serve all connections. If two routes have the same path, the last
-    /// one is used.
+    /// Creates a server. `threads` is the number of event loops, which serve all connections. If two routes have the
+    /// same path, the last one is used.
     public init(
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
     ) {

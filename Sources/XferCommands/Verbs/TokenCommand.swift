@@ -28,9 +28,9 @@ struct TokenCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a token and print it.",
             discussion: """
-                The token is shown once; xferd stores only its hash. Of the scopes, metrics allows only /metrics, read \
-                what changes nothing, add only adding tasks, own what belongs to the user, and operate everything the \
-                user may do on the socket.
+                The token is shown once; xferd stores only its hash. The scope metrics permits only /metrics; read \
+                permits calls that change nothing; add permits only adding tasks; own also permits reading and \
+                changing what belongs to the user; operate permits everything that the user may do on the socket.
                 """)
 
         @Argument(help: ArgumentHelp("Name by which the token is listed and revoked.", valueName: "name"))

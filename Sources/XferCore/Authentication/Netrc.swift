@@ -117,7 +117,7 @@ public struct Netrc: Sendable {
             return nil
         }
 
-        /// A macro begins with the rest of the line, its name, and ends at an empty line.
+        /// Skips a macro, which begins with the rest of the line, its name, and ends at an empty line.
         mutating func skipMacro() {
             _ = nextLine()
             while let line = nextLine() {

@@ -204,7 +204,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
     public mutating func onRefusal(of source: Int) { incompatible.insert(source) }
 
-    /// An attempt at a source has failed. Returns true if that excludes it for the run.
+    /// Records that an attempt at a source has failed. Returns true if that excludes it for the run.
     @discardableResult
     public mutating func onFailure(of source: Int, _ error: TransferError) -> Bool {
         states[source] = error.isRetriable ? .failed(error) : .aside(error)

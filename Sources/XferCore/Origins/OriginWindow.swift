@@ -222,7 +222,7 @@ public struct OriginWindow: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// A request begins.
+    /// Records that a request begins.
     public mutating func begin(at now: MonotonicInstant) -> Ticket {
         if underWay == 0 {
             // Rates from before the pause say nothing.

@@ -6,7 +6,8 @@ import XferTrust
 
 /// The connection that libcurl chose for a hop, before the request is sent over it.
 extension Hop {
-    /// The connection for the request is ready. Returns false to stop libcurl from sending the request over it.
+    /// Handles the connection that is ready for the request. Returns false to stop libcurl from sending the request
+    /// over it.
     func onConnected(_ route: SocketRoute) -> Bool {
         guard isJudged(), !isRepeatedAnswer(), !isRepetition() else { return false }
         if leavesAddress(route) {

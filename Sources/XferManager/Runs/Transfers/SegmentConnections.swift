@@ -226,7 +226,7 @@ struct SegmentConnections {
         return Consequence()
     }
 
-    /// The failure of the last connection ends the round, unless it may be due to the number of connections.
+    /// Ends the round with the failure of the last connection, unless it may be due to the number of connections.
     private mutating func onLastFailure(_ error: TransferError, received: Int64) -> Consequence {
         if hasSplit, received == 0 {
             // The server may still have counted connections that had just been closed, so one more attempt is made
