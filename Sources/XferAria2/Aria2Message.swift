@@ -131,8 +131,8 @@ public struct Aria2Slice: Hashable, Sendable {
     public static let reach: Int64 = 10_000
 
     /// - Parameters:
-    ///   - offset: where it begins; −1 is the last download, and then the order is reversed.
-    ///   - count: how many; more than `maxCount` are not given.
+    ///   - offset: the place of the first download; −1 is the last download, and then the order is reversed.
+    ///   - count: the number of downloads; at most `maxCount` are returned.
     public init(offset: Int64, count: Int64) {
         self.offset = offset
         self.count = min(max(0, count), Self.maxCount)

@@ -44,9 +44,9 @@ public enum Aria2Option {
         case mapped(Mapped)
         /// It has no effect here, and cannot change trust, credentials, integrity or the destination.
         case ignored
-        /// Refused whatever its value is.
+        /// An option that is refused with any value.
         case refused(String)
-        /// Refused unless its value is this one, which changes nothing.
+        /// An option that is refused unless it has this value, which changes nothing.
         case only(String, String)
     }
 

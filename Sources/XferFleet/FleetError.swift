@@ -6,12 +6,13 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     case database(PostgresError)
     /// The server must not be used: the setting or property, its value, and the required value.
     case unsuitable(what: String, found: String, expected: String)
-    /// Made or migrated by a newer program: the schema's number, the oldest program's that may use it, and this
+    /// The schema was made or migrated by a newer program: its number, the oldest program's that may use it, and this
     /// program's.
     case newerSchema(found: Int, minimum: Int, known: Int)
-    /// Made by a development version: the schema's number and the oldest that can be migrated.
+    /// The schema was made by a development version: its number, and the oldest that can be migrated.
     case olderSchema(found: Int, oldest: Int)
-    /// `xfer-fleet migrate` has not been run: the schema's number (0 for none) and this program's.
+    /// The schema is old or missing, because `xfer-fleet migrate` has not been run: the schema's number (0 for none)
+    /// and this program's.
     case notMigrated(found: Int, known: Int)
     /// A newer registration of the same node exists: this agent stops and releases nothing.
     case superseded(node: String)

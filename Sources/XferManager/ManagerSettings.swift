@@ -37,7 +37,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var segments = SegmentCount.one
     /// The least rate of a connection, unless the task sets its own.
     public var leastRate = LeastRate(rate: 0, time: 30)
-    /// The most bytes of one request of a tus upload, unless the task sets its own; 0 is unlimited.
+    /// The highest number of bytes in one request of a tus upload, unless the task sets its own; 0 is unlimited.
     public var uploadChunkSize: Int64 = 0
     /// The smallest segment of a download, in bytes.
     public var smallestSegment: Int64 = 1 << 20

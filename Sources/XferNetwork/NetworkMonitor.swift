@@ -61,7 +61,7 @@ private final class Watch: @unchecked Sendable {
     /// The time to wait after a reported change, in milliseconds. Related changes arrive shortly one after the other: a
     /// link, then its addresses, then its routes.
     private static let gathering: Int32 = 20
-    /// After a dump the thread rests this many times as long as the dump took, at most 5 s. So many routes cost at most
+    /// The length of the rest after a dump, in durations of the dump, at most 5 s. So many routes cost at most
     /// a tenth of the thread's time, unless a dump takes longer than about 0.55 s.
     private static let restFactor = 9
 

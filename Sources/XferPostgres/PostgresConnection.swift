@@ -215,7 +215,7 @@ private final class WakeUp: Sendable {
         defer { sleepsUntil.withLock { $0 = nil } }
         var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if let socket { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
-        // Rounded up: a thread that wakes too early sleeps once more.
+        // Rounded up: a thread that wakes too early sleeps again.
         let milliseconds = deadline.map { deadline in
             let left = min(max(.zero, SuspendingClock.now.duration(to: deadline)), .seconds(86_400)).components
             return Int32(clamping: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)

@@ -2,9 +2,9 @@ public import XferModel
 
 /// Errors of the database.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Written by a newer program: schema versions found and known. The file is unchanged.
+    /// The database was written by a newer program: schema versions found and known. The file is unchanged.
     case newerDatabase(path: String, found: Int, known: Int)
-    /// Written before the first release: schema versions found and the oldest that can be read.
+    /// The database was written before the first release: schema versions found and the oldest that can be read.
     case olderDatabase(path: String, found: Int, oldest: Int)
     /// An SQLite database of another program, or no database at all. The file is untouched.
     case foreignFile(path: String)

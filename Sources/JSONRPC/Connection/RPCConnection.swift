@@ -222,10 +222,10 @@ extension RPCConnection.State {
 public enum RPCNotification: Hashable, Sendable {
     /// The notification will be sent, unless the connection closes first.
     case accepted
-    /// Refused: more than `RPCLimits.waitingBytes` would wait. `whenWritable()` returns when at most half of that
-    /// waits.
+    /// The message was refused, because more than `RPCLimits.waitingBytes` would wait. `whenWritable()` returns when at
+    /// most half of that waits.
     case full
-    /// Refused: longer than `RPCLimits.messageBytes`.
+    /// The message was refused, because it is longer than `RPCLimits.messageBytes`.
     case tooLarge
     /// The text was refused: the connection has closed, or uses HTTP.
     case unavailable

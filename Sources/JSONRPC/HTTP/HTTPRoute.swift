@@ -83,7 +83,7 @@ public struct HTTPRequest: Sendable {
         self.headers = headers
     }
 
-    /// The first header field of that name, whatever its case.
+    /// The first header field of that name, compared without case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }
@@ -93,9 +93,9 @@ public struct HTTPRequest: Sendable {
 public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
-        /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
-        /// closes the connection without the body's end, so that the client can detect it. So does a sequence whose
-        /// length in bytes differs from an announced length.
+        /// Content that is sent chunk by chunk, each after the socket has accepted the previous one; ends with the
+        /// sequence. An error closes the connection without the body's end, so that the client can detect it. So does a
+        /// sequence whose length in bytes differs from an announced length.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64? = nil)
     }
 

@@ -33,8 +33,8 @@ public final class RPCServer: Sendable {
     /// same time. It refuses further clients at once with a JSON-RPC line.
     private static let waitingRefusals = 32
 
-    /// `threads` is the number of event loops, which serve all connections. If two routes have the same path, the last
-    /// one is used.
+    /// Creates a server. `threads` is the number of event loops, which serve all connections. If two routes have the
+    /// same path, the last one is used.
     public init(
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
     ) {
@@ -191,7 +191,7 @@ extension PeerCredentials {
 /// thread and being woken by it again costs more than such a request itself.
 ///
 /// After `end`, jobs go to Swift's global executor, because every job has to run. A job that never ran would suspend
-/// its `Task` for ever, and could leave an actor locked.
+/// its `Task` permanently, and could leave an actor locked.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let hasEnded = NIOLockedValueBox(false)

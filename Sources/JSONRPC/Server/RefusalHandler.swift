@@ -17,7 +17,8 @@ final class RefusalHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var isAnswered = false
 
-    /// `status` is HTTP's status line after the version. Without `patience` the reason is sent at once.
+    /// Creates the handler. `status` is HTTP's status line after the version. Without `patience` the reason is sent at
+    /// once.
     init(_ error: RPCError, status: String, patience: TimeAmount, lingering: Duration) {
         self.error = error
         self.status = status

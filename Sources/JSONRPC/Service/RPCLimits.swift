@@ -18,7 +18,7 @@ public struct RPCLimits: Hashable, Sendable {
     /// The longest time that a client may take to send a request, from its first byte to its last. After it the request
     /// fails with −32600 (HTTP: 408), and the connection is closed.
     public var requestTime = Duration.seconds(30)
-    /// The longest time before a client of HTTP begins a request; nil is for ever. Beyond: the connection is
+    /// The longest time before a client of HTTP begins a request; nil is unlimited. Beyond it the connection is
     /// closed.
     public var idleTime: Duration?
     /// The longest time of a listener's connection on the network without a request that shows a token. A request that

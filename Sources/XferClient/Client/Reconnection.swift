@@ -12,7 +12,7 @@ struct Reconnection {
 
     init(limit: Duration?) { self.limit = limit }
 
-    /// The daemon answers.
+    /// Records that the daemon answers: the next failure begins the delays again.
     mutating func reset() { self = Reconnection(limit: limit) }
 
     /// The wait before the next attempt, at most `bound`.

@@ -19,10 +19,10 @@ public struct TaskHandle: Sendable {
     /// The time after its timeout at which `wait` returns if the daemon does not answer.
     private static let grace = Duration.seconds(2)
 
-    /// Waits until the task is completed or staged, over restarts of the daemon and lost connections.
+    /// Waits until the task is completed or staged, across restarts of the daemon and lost connections.
     ///
-    /// - Parameter timeout: at most ten years; nil waits without end. If the daemon does not answer, it takes up to two
-    ///   seconds longer.
+    /// - Parameter timeout: at most ten years; nil waits without a limit. If the daemon does not answer, it takes up
+    ///   to two seconds longer.
     /// - Returns: the task at its end; `finalPath` is the path of the file.
     /// - Throws: `TaskError` if the task ends otherwise or not in time; `NoDaemonError` or `CallError.connection` if
     ///   the daemon stays away for longer than `Options.reconnectLimit`.

@@ -79,8 +79,8 @@ extension TransferClient {
     /// The tasks of `task.list`, fetched page by page while they are iterated over.
     ///
     /// - Parameters:
-    ///   - filter: which tasks; nil is all that this user may see.
-    ///   - fields: which fields the records have beside `id`; nil is all but the response's header fields.
+    ///   - filter: the filter of the tasks; nil is all that this user may see.
+    ///   - fields: the fields of the records beside `id`; nil is all but the response's header fields.
     public func tasks(
         matching filter: TaskFilter? = nil, fields: TaskColumns? = nil, order: TaskList.Order = .descending
     ) -> TaskSequence {

@@ -53,7 +53,7 @@ public final class TransferClient: Sendable {
     ///
     /// - Parameters:
     ///   - method: a method of the RPC document, for example `QueueStats.self`.
-    ///   - timeout: how long to wait for the answer; nil takes `Options.timeout`.
+    ///   - timeout: the longest time to wait for the answer; nil takes `Options.timeout`.
     public func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) async throws -> Method.Result {

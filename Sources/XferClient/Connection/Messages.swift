@@ -4,7 +4,7 @@ import XferProtocol
 /// A message from the daemon.
 enum ReceivedMessage: Hashable, Sendable {
     case notification(Notification)
-    /// `id` is nil if the daemon could not read the message that it answers.
+    /// An answer; `id` is nil if the daemon could not read the message that it answers.
     case answer(id: Int64?, Result<JSONValue, RPCFailure>)
 
     /// Reads a line without its line break, or the text of a WebSocket's message.

@@ -107,7 +107,7 @@ private struct Refusal: Error, CustomStringConvertible {
 private final class RefusalReader: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// Always fails.
+    /// A promise that always fails.
     let outcome: EventLoopPromise<Void>
     private var status = 0
     private var text = ""

@@ -11,7 +11,7 @@ struct ChecksumList: Hashable {
     }
 
     private(set) var entries: [Entry] = []
-    /// Refused lines. The others are used all the same.
+    /// The refused lines; the other lines are used.
     private(set) var refused: [InputList.Remark] = []
     /// The list's file or URL, for messages.
     let title: String

@@ -17,7 +17,8 @@ struct ExportedTask: Hashable, Sendable {
 
     /// - Parameters:
     ///   - record: the task with all its fields.
-    ///   - hasSecrets: whether the record has its secrets; otherwise they are masked, and a task that has some is refused.
+    ///   - hasSecrets: true if the record has its secrets; otherwise they are masked, and a task that has some is
+    ///     refused.
     init(_ record: TaskRecord, hasSecrets: Bool) throws(Refusal) {
         guard record.kind?.value ?? .download == .download else {
             throw Refusal(reason: "the format is for downloads only")

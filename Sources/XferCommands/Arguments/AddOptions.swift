@@ -206,7 +206,8 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Continuation of kept bytes without a validator (default: auto, which does not).", valueName: "how")
+            "Whether kept bytes are continued without a validator: auto (default) does not, unsafe does.",
+            valueName: "how")
     )
     var resume: EnumArgument<ResumeMode>?
 

@@ -27,7 +27,7 @@ struct PageOptions: ParsableArguments {
     /// - Parameters:
     ///   - largest: the highest number of entries in one answer of the daemon.
     ///   - remedy: another way than a higher limit to show the rest.
-    ///   - page: requests at most so many entries from this cursor on.
+    ///   - page: requests at most `limit` entries from this cursor on.
     func show<Entry>(
         _ options: VerbOptions, largest: Int, orBy remedy: String? = nil,
         _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,

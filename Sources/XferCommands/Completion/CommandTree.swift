@@ -20,7 +20,7 @@ struct CommandTree: Sendable {
     /// - Throws: `JSONSyntaxError` if the dump is not JSON.
     static func ofThisProgram() throws -> CommandTree { try dumped.get() }
 
-    /// Made once: this dump reads every verb by reflection and is 600 KB long, which takes a tenth of a second.
+    /// The dump, made once: it reads every verb by reflection and is 600 KB long, which takes a tenth of a second.
     private static let dumped = Result { try CommandTree(of: RootCommand.self) }
 
     var name: String { raw["commandName"]?.stringValue ?? "" }

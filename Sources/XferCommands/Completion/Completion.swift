@@ -28,7 +28,7 @@ enum Completion: Hashable, Sendable {
         var prefix = ""
         /// Values that the command line has already.
         var excluded: Set<String> = []
-        /// For a range's end: the id with which the range begins.
+        /// The first id of the range whose end is completed.
         var after: Int64?
         let daemon: SocketLocator.Instance
     }

@@ -26,7 +26,7 @@ struct Examination: Sendable {
         return .well("socket", "\(status.socket) answers, xferd \(status.version)")
     }
 
-    /// The daemon answers, but not this user.
+    /// The finding that the daemon answers, but refuses this user.
     static func rights(_ refusal: String) -> Finding {
         .problem(
             "rights", refusal, "an operator can list you under access.users")
@@ -95,7 +95,7 @@ struct Examination: Sendable {
                     "roots", "\(directory) does not exist",
                     "make it, or mount its disk; tasks wait with destination_unavailable until then")
             case .unreadable:
-                .well("roots", "\(directory) cannot be examined by you")
+                .well("roots", "you may not read \(directory)")
             case .file, .other:
                 .problem("roots", "\(directory) is not a directory", "set download.roots and download.dir and reload")
             }

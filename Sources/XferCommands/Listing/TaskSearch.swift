@@ -8,7 +8,7 @@ struct TaskSearch {
     /// The searched words in lower case; all have to be in a task's name, label, group or URL.
     private let words: [String]
     private let since: Timestamp?
-    /// Hosts whatever their port.
+    /// The hosts to match, with any port.
     private let hosts: [String]
 
     /// The fields that `matches` reads.

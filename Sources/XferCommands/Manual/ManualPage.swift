@@ -92,9 +92,9 @@ enum ManualSections {
         Section(
             title: "CHOOSING THE DAEMON",
             entries: [
-                ("--user", "Only the calling user's own daemon."),
-                ("--system", "Only the system's daemon."),
-                ("--socket PATH", "The daemon that listens on this Unix socket."),
+                ("--user", "Use only the calling user's own daemon."),
+                ("--system", "Use only the system's daemon."),
+                ("--socket PATH", "Use the daemon that listens on this Unix socket."),
                 (
                     "(none)",
                     "The socket in XFERD_SOCKET, else the user's own daemon, else the system's; "

@@ -33,7 +33,7 @@ struct Notifier {
 
     /// - Parameters:
     ///   - environment: looked up for `PATH`.
-    ///   - outputs: where a terminal is looked for.
+    ///   - outputs: the descriptors among which a terminal is searched for.
     init(environment: (String) -> String? = environmentValue, outputs: [Output] = [.error, .standard]) {
         program = ChildProgram.find("notify-send", in: environment("PATH") ?? "")
         bell = outputs.first { isatty($0.descriptor) == 1 }

@@ -18,7 +18,7 @@ enum FleetText {
 
     static func table(_ nodes: [FleetNodeRecord]) -> Table {
         var table = Table(columns: [
-            .init(title: "NODE", isFlexible: true), .init(title: "STATE"), .init(title: "HOLDS", alignment: .right),
+            .init(title: "NODE", isFlexible: true), .init(title: "STATE"), .init(title: "CLAIMED", alignment: .right),
             .init(title: "SLOTS", alignment: .right), .init(title: "PINNED", alignment: .right),
             .init(title: "VERSION"), .init(title: "PLACES", isFlexible: true, cut: .end),
         ])
@@ -36,7 +36,7 @@ enum FleetText {
         let name = SafeText.sanitised(node.name)
         return node.leases == 0
             ? "\(name) claims no more tasks and has none: it may be stopped"
-            : "\(name) takes no more tasks and finishes \(node.leases)"
+            : "\(name) claims no more tasks and finishes the \(node.leases) it has"
     }
 
     static func lines(_ result: FleetForget.Result, node: String) -> [String] {

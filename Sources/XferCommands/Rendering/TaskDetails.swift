@@ -28,7 +28,7 @@ struct TaskDetails: Sendable {
         return entries
     }
 
-    /// What to do about a failure. A task that is retried needs it only where repeating the request may not help.
+    /// The advice about a failure. A task that is retried needs it only where repeating the request may not help.
     func advice(_ task: TaskSummary) -> [String] {
         guard let failure = task.failure else { return [] }
         let isRetried = task.waitReason == WaitReason.retry.rawValue

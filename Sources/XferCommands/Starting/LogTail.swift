@@ -2,7 +2,7 @@ import Glibc
 
 /// The end of a log file.
 enum LogTail {
-    /// The most bytes that are read from the end.
+    /// The highest number of bytes that are read from the end.
     private static let longest: off_t = 1 << 20
 
     /// The last lines of a file; none if it cannot be read.

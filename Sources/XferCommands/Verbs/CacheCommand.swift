@@ -98,7 +98,7 @@ struct CacheCommand: ParsableCommand {
             discussion: "Above the limit, the least recently used responses are removed until half of it is free.")
 
         @Option(
-            help: ArgumentHelp("Size limit for this time, in bytes.", valueName: "size"),
+            help: ArgumentHelp("Use this size limit, in bytes, instead of the configured one.", valueName: "size"),
             transform: ByteAmount.argument)
         var maxBytes: ByteAmount?
 

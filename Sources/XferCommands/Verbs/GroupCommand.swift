@@ -55,7 +55,7 @@ struct GroupCommand: ParsableCommand {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Set a group's limits.", discussion: "Survives restarts. For operators.")
+            abstract: "Set a group's limits.", discussion: "The limits also apply after a restart. For operators.")
 
         @OptionGroup var group: GroupArguments
 

@@ -28,13 +28,15 @@ struct LimitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second received over all transfers, such as 2M; 0 is unlimited, or `default`.", valueName: "rate"
+            "Bytes per second that all transfers may receive together, such as 2M; 0 is unlimited, or `default`.",
+            valueName: "rate"
         ), transform: RateArgument.argument)
     var recv: RateArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second sent over all transfers, such as 512K; 0 is unlimited, or `default`.", valueName: "rate"),
+            "Bytes per second that all transfers may send together, such as 512K; 0 is unlimited, or `default`.",
+            valueName: "rate"),
         transform: RateArgument.argument)
     var send: RateArgument?
 

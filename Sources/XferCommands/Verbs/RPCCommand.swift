@@ -15,7 +15,8 @@ struct RPCCommand: ParsableCommand {
     var method: String
 
     @Argument(
-        help: ArgumentHelp("Its parameters, a JSON object; - reads them from standard input.", valueName: "params-json")
+        help: ArgumentHelp(
+            "Parameters of the method, a JSON object; - reads them from standard input.", valueName: "params-json")
     )
     var params: String?
 

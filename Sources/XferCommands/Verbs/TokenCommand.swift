@@ -30,9 +30,9 @@ struct TokenCommand: ParsableCommand {
             commandName: "add",
             abstract: "Make a token and print it.",
             discussion: """
-                The token is shown once; xferd stores only its hash. Of the scopes, metrics allows only /metrics, read \
-                what changes nothing, add only adding tasks, own what belongs to the user, and operate everything the \
-                user may do on the socket.
+                The token is shown once; xferd stores only its hash. The scope metrics permits only /metrics; read \
+                permits calls that change nothing; add permits only adding tasks; own also permits reading and \
+                changing what belongs to the user; operate permits everything that the user may do on the socket.
                 """)
 
         @Argument(help: ArgumentHelp("Name by which the token is listed and revoked.", valueName: "name"))
@@ -43,7 +43,7 @@ struct TokenCommand: ParsableCommand {
         var owner: String?
 
         @Option(
-            help: ArgumentHelp("metrics, read, add, own or operate.", valueName: "scope"),
+            help: ArgumentHelp("What the token permits: metrics, read, add, own or operate.", valueName: "scope"),
             completion: .list(TokenScope.allCases.map(\.rawValue)),
             transform: { text in
                 guard let scope = TokenScope(rawValue: text) else {
@@ -80,7 +80,7 @@ struct TokenCommand: ParsableCommand {
             commandName: "revoke",
             abstract: "End a token.", discussion: "It is refused at once, and its connections are closed.")
 
-        @Argument(help: ArgumentHelp("Its name.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Name of the token.", valueName: "name"))
         var name: String
 
         @OptionGroup var options: VerbOptions

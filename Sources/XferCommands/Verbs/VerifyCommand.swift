@@ -216,12 +216,12 @@ struct FileVerdict: Hashable, Sendable {
     private var words: String {
         switch result {
         case .right: "right"
-        case .differs(let found): "differs, it has \(found)"
+        case .differs(let found): "differs: the file has \(found)"
         case .unreadable(let problem): "cannot be read: \(SafeText.sanitised(problem))"
         case .changed: "changed since it was published"
-        case .recorded(let digest): "not compared before, recorded \(digest.description)"
-        case .unrecorded: "not verified, it was added without a checksum"
-        case .unknown: "not verified, the task published no file of its own and has no checksum"
+        case .recorded(let digest): "not compared before; recorded \(digest.description)"
+        case .unrecorded: "not verified: the task was added without a checksum"
+        case .unknown: "not verified: the task published no file of its own and has no checksum"
         case .notPublished: "has published no file"
         }
     }

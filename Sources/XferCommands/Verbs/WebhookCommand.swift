@@ -31,7 +31,7 @@ struct WebhookCommand: ParsableCommand {
             abstract: "Send a test event to a receiver.",
             discussion: "The event has the type webhook.test, is signed like a delivery, and is sent once.")
 
-        @Argument(help: ArgumentHelp("Its name.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Name of the webhook.", valueName: "name"))
         var name: String
 
         @OptionGroup var options: VerbOptions

@@ -8,7 +8,7 @@ struct TaskBoard: Sendable {
     /// The ids in the order of the request.
     let ids: [Int64]
     private(set) var tasks: [Int64: TaskSummary] = [:]
-    /// The tasks that have ended, or are gone.
+    /// The tasks that have ended or were removed.
     private var ended: Set<Int64> = []
     private let members: Set<Int64>
 
@@ -37,7 +37,7 @@ struct TaskBoard: Sendable {
     }
 
     /// Ends a complete listing.
-    /// - Returns: ids that were never seen or are gone now, each returned once.
+    /// - Returns: ids that never existed or were removed, each returned once.
     mutating func onListingEnd(present: Set<Int64>) -> [Int64] {
         let gone = ids.filter { !present.contains($0) && !ended.contains($0) }
         ended.formUnion(gone)

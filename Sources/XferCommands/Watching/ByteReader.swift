@@ -59,7 +59,7 @@ struct ByteReader {
                 guard error.status == .refused, let end = try endState() else { throw error }
                 // The task was cancelled or failed: the exit status follows from its state.
                 if end == .cancelled || end == .failed, version != nil { return end }
-                // The task may have completed between the two calls, so the published file is read once more.
+                // The task may have completed between the two calls, so the published file is read again.
                 guard end == .completed, !hasRepeated else { throw error }
                 hasRepeated = true
                 continue

@@ -33,7 +33,7 @@ struct WatchModel: Sendable {
     /// The reason why nothing is current; nil while the daemon answers.
     var notice: String?
 
-    // What has been asked for.
+    // The pending requests.
     private var isSubscribed = false
     private var pagesRequested: Set<WatchSection> = []
     /// Sections whose last page was refused: they are no longer urgent.
@@ -124,7 +124,7 @@ struct WatchModel: Sendable {
 
     private var outdated: [(key: WatchPageKey, isUrgent: Bool)] {
         let ids = Set(visible.compactMap(\.id))
-        // Tasks that follow are asked for a screen ahead. Those above the selection are not: a row for more stays in
+        // Tasks that follow are requested a screen ahead. Those above the selection are not: a row for more stays in
         // sight there, however many tasks come.
         let ahead = rows[min(top, rows.count)..<min(rows.count, top + 2 * max(1, layout.listRows))]
         let more = zip(ahead.indices, ahead).compactMap { index, row -> WatchSection? in
@@ -217,7 +217,7 @@ struct WatchModel: Sendable {
             isGuest = true
             (nextStats, statsGeneration) = (nil, -1)
         case .details(let id):
-            // Not asked for again before something happens.
+            // Not requested again before something happens.
             pane = pane.map { _ in WatchPane(id: id, generation: list.generation) }
             if code != .notFound { message = WatchMessage(reason, isRefusal: true) }
         case .page(let key, _) where code == .invalidParams && key.cursor != nil:

@@ -80,7 +80,7 @@ struct WatchTable: Sendable {
 
     private func more(_ section: WatchSection, _ count: Int64?, isSearch: Bool) -> LiveRegion.Line {
         var line = screen.builder(width)
-        let words = isSearch ? "searching those" : count.map { "\($0) more" } ?? "more"
+        let words = isSearch ? "searching for more" : count.map { "\($0) more" } ?? "more"
         line.append("  \(screen.glyphs.ellipsis) \(words) \(section.words)", .dim)
         return line.line
     }

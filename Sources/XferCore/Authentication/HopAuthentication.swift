@@ -5,7 +5,7 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     case none
     /// The value of `Authorization`, sent at once.
     case field(String)
-    /// Sent as an answer to the server's challenge (RFC 7616).
+    /// A credential that is sent as an answer to the server's challenge (RFC 7616).
     case digest(user: String, password: String)
     /// AWS Signature Version 4.
     case signature(RequestSigner)

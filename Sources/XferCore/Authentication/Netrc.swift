@@ -89,7 +89,7 @@ public struct Netrc: Sendable {
             }
         }
 
-        /// The next token, whatever it contains; nil at the end.
+        /// The next token with any content, or nil at the end.
         mutating func value() -> String? {
             rest = rest.drop(while: \.isWhitespace)
             guard let first = rest.first else { return nil }
@@ -117,7 +117,7 @@ public struct Netrc: Sendable {
             return nil
         }
 
-        /// A macro begins with the rest of the line, its name, and ends at an empty line.
+        /// Skips a macro, which begins with the rest of the line, its name, and ends at an empty line.
         mutating func skipMacro() {
             _ = nextLine()
             while let line = nextLine() {

@@ -24,7 +24,8 @@ public struct ProxyChallenge: Hashable, Sendable {
         }
     }
 
-    /// A list's elements are challenges and parameters. A challenge begins with a scheme: a token that no `=` follows.
+    /// Returns the schemes of the challenges in a list. Its elements are challenges and parameters. A challenge begins
+    /// with a scheme: a token that no `=` follows.
     private static func schemes(in value: String) -> [String] {
         var schemes: [String] = []
         var isQuoted = false

@@ -7,7 +7,7 @@ public struct CacheDirectives: Hashable, Sendable {
     public enum Seconds: Hashable, Sendable {
         case absent
         case value(Int64)
-        /// Not a number, or several that contradict each other. Treat the response as stale (§4.2.1).
+        /// The value is not a number, or several values contradict each other. Treat the response as stale (§4.2.1).
         case invalid
     }
 

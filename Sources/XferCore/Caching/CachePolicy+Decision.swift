@@ -15,7 +15,7 @@ public enum CacheDecision<Kept> {
 extension CachePolicy {
     /// Decides (RFC 9111 §4, and the policies' own rules beyond it).
     ///
-    /// `prefer_cache` and `only_if_cached` use any kept response, however stale and whatever its directives: the client
+    /// `prefer_cache` and `only_if_cached` use any kept response, even a stale one, with any directives: the client
     /// has chosen that.
     /// - Parameters:
     ///   - kept: the responses whose key and selecting fields match.

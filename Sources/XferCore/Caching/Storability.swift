@@ -59,7 +59,7 @@ public enum Storability {
     /// response. Nil when the parts were not combined in this way.
     ///
     /// - Parameter isCombined: true if this service requested the parts and combined them. An unrequested part is never
-    ///   taken for the whole, whatever its head states.
+    ///   taken for the whole, even if its head says so.
     public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
         guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }

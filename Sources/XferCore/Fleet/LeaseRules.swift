@@ -36,7 +36,7 @@ public struct LeaseRules: Hashable, Sendable {
 
     /// True if a node may beat although its daemon has been silent since `lastAnswerAt`.
     ///
-    /// A node that beats keeps its tasks, although nobody carries them out without a daemon.
+    /// A node that beats keeps its tasks, although only a daemon could carry them out.
     public func mayBeat(lastAnswerAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
         lastAnswerAt.map { $0.duration(to: now) < patience } ?? false
     }

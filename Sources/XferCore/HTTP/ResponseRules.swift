@@ -16,7 +16,7 @@ public enum ResponseRules {
             : failure(head, from: url, acceptedTypes: acceptedTypes, now: now)
     }
 
-    /// The failure for a response with a wrong media type, whatever its status; nil when the type is right. Only a
+    /// The failure for a response with a wrong media type and any status; nil when the type is right. Only a
     /// response that certainly has no content may omit its type, unless `*/*` is accepted.
     ///
     /// - Parameter rejectsPages: true if web pages are refused (`reject_html`).

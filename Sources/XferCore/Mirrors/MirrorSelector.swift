@@ -104,7 +104,7 @@ public struct MirrorSelector: Hashable, Sendable {
             self.use.described = 0
             self.use.unprovenFrom = 0
         }
-        // The task was started again although all sources are condemned: else there would be no source to ask.
+        // The task was started again although all sources are ruled out: else there would be none to request it from.
         if (0..<count).allSatisfy(use.excluded.contains) { self.use.excluded = [] }
         states = Array(repeating: .ready, count: count)
         speeds = Array(repeating: SourceSpeed(), count: count)
@@ -204,7 +204,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
     public mutating func onRefusal(of source: Int) { incompatible.insert(source) }
 
-    /// An attempt at a source has failed. Returns true if that excludes it for the run.
+    /// Records that an attempt at a source has failed. Returns true if that excludes it for the run.
     @discardableResult
     public mutating func onFailure(of source: Int, _ error: TransferError) -> Bool {
         states[source] = error.isRetriable ? .failed(error) : .aside(error)
@@ -261,7 +261,7 @@ public struct MirrorSelector: Hashable, Sendable {
         var next = use.withoutBytes
         let isWhole = use.senders.count == 1 && use.unprovenFrom == nil
         let wasSuspected = use.senders.bits & ~use.suspects.bits == 0
-        // What was put together may be wrong though the source is right: it sends the whole once more.
+        // What was put together may be wrong though the source is right: it sends the whole again.
         if isWhole, wasSuspected || !isDemanded {
             next.excluded.formUnion(use.senders)
         } else {

@@ -6,7 +6,7 @@ public import XferModel
 /// the origin refuses some. Politeness counts connections: over HTTP/1.1 a request is a connection; over HTTP/2 all
 /// requests share one.
 ///
-/// Invariants, whatever is reported and whatever the clock does:
+/// Invariants for all reports and any clock:
 ///
 /// * `size` is 1 … `most`, so that no origin starves and none is overrun.
 /// * `size` grows only at the end of an epoch, by at most 8 or half of itself, and not above a ceiling that is
@@ -28,7 +28,7 @@ public struct OriginWindow: Hashable, Sendable {
     public struct Bounds: Hashable, Sendable {
         /// The highest numbers for an origin, as in browsers.
         public static let polite = Bounds(connections: 6)
-        /// The most connections if the operator has allowed more than is polite.
+        /// The highest number of connections if the operator has allowed more than is polite.
         public static let impolite = Bounds(connections: 16)
 
         /// The highest number of connections over HTTP/1.1.
@@ -197,7 +197,7 @@ public struct OriginWindow: Hashable, Sendable {
         epoch = Epoch(firstNumber: 1, beganAt: now)
     }
 
-    /// The most requests at once, whatever is measured.
+    /// The highest number of requests at once, independently of measurements.
     public var most: Int {
         switch http {
         case .unknown: max(1, min(Self.first, bounds.connections))
@@ -222,7 +222,7 @@ public struct OriginWindow: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// A request begins.
+    /// Records that a request begins.
     public mutating func begin(at now: MonotonicInstant) -> Ticket {
         if underWay == 0 {
             // Rates from before the pause say nothing.

@@ -35,9 +35,9 @@ public struct OriginWindows: Sendable {
     private var count = 0
     /// The hosts whose last request got no answer, for at most `patience`: their tasks start after those of others.
     public private(set) var behind: Set<String> = []
-    /// The time until which each of them is behind.
+    /// The time at which each host in `behind` is removed from it.
     private var behindUntil: [String: MonotonicInstant] = [:]
-    /// The earliest time at which one of them may be behind no longer. All are checked then, at most once a second.
+    /// The earliest time at which a host may be removed from `behind`. All are checked then, at most once a second.
     private var behindCheck: MonotonicInstant?
     /// The connections to all hosts behind an address, by address.
     private var connections: [String: Int] = [:]

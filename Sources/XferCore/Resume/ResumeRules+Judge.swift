@@ -116,7 +116,7 @@ extension ResumeRules {
 
     /// Decides between one retry and a restart. If only the tag differs, and date and length are equal, another edge
     /// server may have answered, which justifies one attempt. The same applies to other validators at an equal length,
-    /// if the bytes may be joined whatever the validators are.
+    /// if the bytes may be joined with any validators.
     private static func retryOrRestart(
         _ head: ResponseHead, plan: RequestPlan, _ whole: BodyPlan, _ reason: RestartReason
     ) -> HeadVerdict {

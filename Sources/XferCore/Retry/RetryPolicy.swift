@@ -6,9 +6,9 @@ public import XferModel
 /// Full jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog): the delay is drawn evenly from zero to
 /// the exponential bound, so that many tasks that failed together are not retried together.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Bound of the first delay.
+    /// The upper bound of the first delay.
     public var base: Duration
-    /// Bound of every delay except a server's `Retry-After`.
+    /// The upper bound of every delay except a server's `Retry-After`.
     public var cap: Duration
     /// The time between two checks of missing space or a missing directory.
     public var probeInterval: Duration

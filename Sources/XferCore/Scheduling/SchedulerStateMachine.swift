@@ -279,7 +279,7 @@ public struct SchedulerStateMachine: Sendable {
         releaseSlot(of: transfer)
     }
 
-    /// Ends the run of a task, whatever its result.
+    /// Ends the run of a task with any result.
     public mutating func onEnd(_ task: TaskID) {
         guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)

@@ -164,7 +164,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].isBounded = false
     }
 
-    /// The connection's request has ended, having written up to this offset.
+    /// Records that the connection's request has ended, and has written up to this offset.
     public mutating func onEnd(_ connection: Connection, at offset: Int64) {
         onWritten(connection, to: offset)
         guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }

@@ -30,7 +30,7 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// Applies the user's resume. A waiting task starts now, whatever it waits for, unless that is one of its own
+    /// Applies the user's resume. A waiting task starts now, unless it waits for one of its own
     /// conditions (`WaitReason.isStartCondition`).
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
@@ -302,7 +302,7 @@ public struct TaskStateMachine: Sendable {
             event: .taskCompleted(path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false))
     }
 
-    /// The last attempt failed, or the failure is permanent.
+    /// Records that the last attempt failed, or that the failure is permanent.
     public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .running || task.state == .waiting, "a task that is \(task.state) cannot fail")

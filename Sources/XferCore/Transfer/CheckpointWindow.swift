@@ -152,8 +152,8 @@ public struct CheckpointWindow: Hashable, Sendable {
             due = written
         }
         let isLate = oldest.map { $0.advanced(nanoseconds: pauseAfter) <= now } ?? false
-        // A request that pauses has bytes of its own at stake: their age causes a checkpoint even if no other request
-        // asks for one.
+        // A request that pauses has bytes of its own that are not yet durable: their age causes a checkpoint even if no
+        // other request asks for one.
         let mayPause = pending != nil || neighbours.count > 0 && own > 0
         isPaused = mayPause && (unsynced >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)

@@ -7,7 +7,8 @@ public struct IdleDeadline: Hashable, Sendable {
     private var lastActivity: MonotonicInstant?
     private var pausedAt: MonotonicInstant?
 
-    /// `timeout` is in seconds; 0 is unlimited. The time before the first `onActivity` does not count.
+    /// Creates the deadline; `timeout` is in seconds, 0 is unlimited. The time before the first `onActivity` does not
+    /// count.
     public init(timeout: Double) {
         self.timeout = timeout > 0 ? Int64(saturating: min(timeout, 1e9) * 1e9) : nil
     }

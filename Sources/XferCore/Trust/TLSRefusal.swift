@@ -68,7 +68,7 @@ public struct TLSRefusal: Hashable, Sendable {
         return nil
     }
 
-    /// Alerts by their number (RFC 8446 §6.2).
+    /// Returns the cause for the number of an alert (RFC 8446 §6.2); nil if the alert shows none.
     private static func cause(ofAlert alert: UInt32, _ circumstances: Circumstances) -> FailureCause? {
         switch alert {
         // bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired, certificate_unknown,

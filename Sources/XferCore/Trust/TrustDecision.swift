@@ -61,7 +61,7 @@ public enum TrustDecision {
 public enum TrustJudgement: Hashable, Sendable {
     case accepted
     case refused(TrustRefusal)
-    /// Refused if the policy were not `report_only`.
+    /// The server would be refused if the policy were not `report_only`.
     case reported(TrustRefusal)
 }
 
@@ -117,7 +117,7 @@ public enum StapledStatus: Hashable, Sendable, CustomStringConvertible {
     /// The response proves nothing.
     case unusable(String)
     case revoked(at: Timestamp?)
-    /// Not revoked; the response is valid until that time.
+    /// The certificate is not revoked; the response is valid until that time.
     case good(until: Timestamp?)
 
     public var isGood: Bool { if case .good = self { true } else { false } }

@@ -120,7 +120,7 @@ public struct ResumableUpload: UploadMachine {
         if let objection = apply(UploadLimits(in: head), at: now) { return fail(objection) }
         guard resumeData != nil else { return UploadStep(.goOn) }
         var step = onProgress(head, within: 0..<(state == .creating ? length : 0))
-        // The resource's URL must not be lost; the offset can always be asked for again.
+        // The resource's URL must not be lost; the offset can always be requested again.
         if step.record == .unchanged, let data = resumeData, known == nil || known?.largestAppend != data.largestAppend
         {
             step.record = .keep(data)
@@ -304,7 +304,7 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// Records that the upload resource is gone permanently. It can no longer be determined if it ended because it was
+    /// Records that the upload resource no longer exists. It can no longer be determined if it ended because it was
     /// complete.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil

@@ -25,7 +25,7 @@ public protocol UploadMachine: Sendable {
     /// it.
     mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep
 
-    /// The request in flight was stopped because the last step was `interrupt`.
+    /// Records that the request in flight was stopped because the last step was `interrupt`.
     mutating func onInterrupted() -> UploadStep
 
     /// The request that cancels the upload on the server.

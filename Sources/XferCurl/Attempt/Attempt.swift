@@ -95,8 +95,8 @@ public enum AttemptMode: Sendable, Hashable {
 
 /// The destination of the response's body.
 public enum BodySink: Sendable, Hashable {
-    /// Written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed: it has to
-    /// stay open until the attempt's `finished` event or the return of `TransferEngine.stop`.
+    /// The bytes are written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed:
+    /// it has to stay open until the attempt's `finished` event or the return of `TransferEngine.stop`.
     case file(descriptor: Int32)
     /// Collected for `AttemptOutcome.body`; a larger body fails with `length_mismatch`.
     case memory(limit: Int)

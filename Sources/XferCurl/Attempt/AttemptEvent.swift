@@ -13,7 +13,7 @@ public indirect enum AttemptEvent: Sendable {
     /// An interim response (1xx) other than 100, for instance 104 (Upload Resumption Supported).
     /// `HeadParser.maxInterim` limits their number for one request.
     case informational(ResponseHead)
-    /// The head of the final response, whatever its status, in exchange mode.
+    /// The head of the final response with any status, in exchange mode.
     case response(ResponseHead)
     /// The head of a final response and its verdict, in download mode. `keeping` is the resume data for the body.
     /// Commit it with the first checkpoint. If the verdict is `restart`, commit it before `proceed`: until then the

@@ -14,7 +14,7 @@ extension AttemptRun {
         }
     }
 
-    /// The attempt's own or shared limits have changed.
+    /// Applies the attempt's own and shared limits after a change.
     func onLimitsChanged() {
         let rate = receiveRate
         guard rate != receiveLimit.window else { return }

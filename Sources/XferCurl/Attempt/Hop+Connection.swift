@@ -6,7 +6,8 @@ import XferTrust
 
 /// The connection that libcurl chose for a hop, before the request is sent over it.
 extension Hop {
-    /// The connection for the request is ready. Returns false to stop libcurl from sending the request over it.
+    /// Handles the connection that is ready for the request. Returns false to stop libcurl from sending the request
+    /// over it.
     func onConnected(_ route: SocketRoute) -> Bool {
         guard isJudged(), !isRepeatedAnswer(), !isRepetition() else { return false }
         if leavesAddress(route) {
@@ -34,9 +35,9 @@ extension Hop {
         return true
     }
 
-    /// True if libcurl repeats the request over a new connection, since the first one broke. The server may have
-    /// received the first one, so for a method that is not idempotent libcurl must not decide that. It may answer a
-    /// challenge.
+    /// True if libcurl repeats a request that is not idempotent over a new connection, since the first one broke. The
+    /// server may have received the first request, so libcurl must not decide that. A repetition that answers a
+    /// challenge is allowed.
     private func isRepetition() -> Bool {
         guard !method.isIdempotent, let before = link.sentBefore, let handle, handle.requestSize > before,
             !response.challenges.isPending

@@ -58,7 +58,7 @@ struct Handshakes {
         case proxy
     }
 
-    /// The origin of this request showed its certificates and was judged, with any verdict.
+    /// True if the origin of this request has shown its certificates and was judged, with any verdict.
     private(set) var isOriginJudged = false
     /// The party of the handshake that was prepared last; nil if there was none.
     private(set) var latest: Party?

@@ -57,11 +57,12 @@ public struct SessionKey: Hashable, Sendable {
 /// The service's credential for a proxy. Never shown.
 public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
     public enum Scheme: Hashable, Sendable {
-        /// Sent at once (RFC 7617).
+        /// The credential is sent at once (RFC 7617).
         case basic
-        /// Sent after a challenge, as a digest (RFC 7616).
+        /// The credential is sent after a challenge, as a digest (RFC 7616).
         case digest
-        /// Sent after a challenge: a token of the daemon's own Kerberos ticket (RFC 4559), which has no password.
+        /// After a challenge, a token is sent that is made with the daemon's own Kerberos ticket (RFC 4559), which has
+        /// no password.
         case negotiate
     }
 

@@ -28,7 +28,7 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
-    /// The begin of the last request that makes libcurl discard old results of name resolution at its end.
+    /// The start of the last request that makes libcurl discard old results of name resolution at its end.
     private var forgettingAt: MonotonicInstant?
 
     /// The highest number of easy handles kept for the next request; and the highest number of connections that are
@@ -124,7 +124,7 @@ final class TransferSession {
         }
         for handle in idleHandles { core.forgetHandle(handle) }
         idleHandles = []
-        // Closes the connections, which calls back once more.
+        // Closes the connections, which calls back again.
         curl_multi_cleanup(multi)
         core.forgetSession(self)
     }

@@ -5,7 +5,7 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// `daemon.*` and `rpc.discover`: decode, authorise, call, encode.
+/// Handles `daemon.*` and `rpc.discover`: decodes, authorises, calls and encodes.
 struct DaemonHandlers: Sendable {
     let manager: TransferManager
     let version: String

@@ -3,7 +3,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `events.*`: decode, authorise, call, encode.
+/// Handles `events.*`: decodes, authorises, calls and encodes.
 struct EventHandlers: Sendable {
     let hub: EventHub
     let queries: TaskQueries

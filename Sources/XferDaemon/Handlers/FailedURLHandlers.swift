@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `failed_url.*`: decode, authorise, call, encode.
+/// Handles `failed_url.*`: decodes, authorises, calls and encodes.
 struct FailedURLHandlers: Sendable {
     let failedURLs: FailedURLCommands
 

@@ -2,8 +2,8 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may specify another
-/// user's.
+/// Handles `group.*`: decodes, authorises, calls and encodes. Every caller has groups of its own; operators may specify
+/// another user's.
 struct GroupHandlers: Sendable {
     let groups: GroupCommands
 
@@ -34,7 +34,7 @@ struct GroupHandlers: Sendable {
 
     private func list(_ params: GroupList.Params, _ context: CallContext) async throws -> GroupList.Result {
         let after = try params.cursor.map(Self.key)
-        // One more than asked for, to know whether there is another page.
+        // One more than requested, to know whether there is another page.
         let groups = try await groups.list(
             after: after, limit: params.limit + 1, for: context.caller.principal)
         let page = groups.prefix(params.limit)

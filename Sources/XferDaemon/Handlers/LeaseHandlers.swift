@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// `lease.*`: decode, authorise, call, encode.
+/// Handles `lease.*`: decodes, authorises, calls and encodes.
 struct LeaseHandlers: Sendable {
     let leases: LeaseCommands
 

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `policy.*`: decode, authorise, call, encode.
+/// Handles `policy.*`: decodes, authorises, calls and encodes.
 struct PolicyHandlers: Sendable {
     let policies: TrustPolicies
 

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `profile.*`: decode, authorise, call, encode.
+/// Handles `profile.*`: decodes, authorises, calls and encodes.
 struct ProfileHandlers: Sendable {
     let profiles: ProfileCommands
 

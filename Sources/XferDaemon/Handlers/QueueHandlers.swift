@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `queue.*`: decode, authorise, call, encode.
+/// Handles `queue.*`: decodes, authorises, calls and encodes.
 struct QueueHandlers: Sendable {
     let queue: QueueControl
 

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `hsts.*`: decode, authorise, call, encode.
+/// Handles `hsts.*`: decodes, authorises, calls and encodes.
 struct StrictTransportHandlers: Sendable {
     let hosts: StrictTransportCommands
 

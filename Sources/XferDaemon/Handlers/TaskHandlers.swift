@@ -131,7 +131,7 @@ struct TaskHandlers: Sendable {
         }
     }
 
-    /// As many records as fit into one answer, and the ids of the other tasks.
+    /// Returns as many records as fit into one answer, and the ids of the other tasks.
     private func answer(_ outcome: WaitOutcome, _ columns: TaskColumns) async throws -> [UInt8] {
         var text = PageText()
         for record in try await records(of: outcome.tasks, columns) where !text.append(record) { break }

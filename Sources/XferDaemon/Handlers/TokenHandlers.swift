@@ -3,7 +3,7 @@ import XferManager
 package import XferModel
 import XferProtocol
 
-/// `token.*`: decode, authorise, call, encode.
+/// Handles `token.*`: decodes, authorises, calls and encodes.
 package struct TokenHandlers: Sendable {
     let tokens: TokenCommands
     /// Prepares the gateway for tokens of this user.

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `webhook.*`: call, encode.
+/// Handles `webhook.*`: calls and encodes.
 struct WebhookHandlers: Sendable {
     let webhooks: WebhookCommands
 

@@ -33,7 +33,7 @@ extension SettingForm where Value == [String: Settings.Grant] {
         record.writeAll(grants.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
-    /// `~` is not allowed: it would mean the daemon's home, which is hardly intended.
+    /// Reads the roots. `~` is not allowed: it would mean the daemon's home, which is hardly intended.
     private static func roots(
         _ node: ConfigurationNode, _ context: SettingContext
     ) throws(SettingMismatch) -> [String] {

@@ -1,6 +1,6 @@
 /// The source of a setting's value. The cases are in order of precedence, the strongest first.
 public enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// Given on the command line.
+    /// The setting was given on the command line.
     case flag
     case environment(variable: String)
     /// A position in a configuration file; nil means the whole file.

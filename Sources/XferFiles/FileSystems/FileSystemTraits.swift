@@ -20,7 +20,7 @@ public struct FileSystemTraits: Hashable, Sendable {
     public enum Names: String, Hashable, Sendable {
         /// All bytes but `/` and NUL.
         case any
-        /// The names of Windows: certain characters, endings and names are reserved.
+        /// Only names that Windows allows: certain characters, endings and names are reserved.
         case windows
         /// Names that only an attempt can judge, because another machine or program decides.
         case unknown

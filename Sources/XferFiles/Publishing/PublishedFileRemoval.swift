@@ -7,12 +7,13 @@ public enum PublishedFileRemoval: Hashable, Sendable {
     case removed
     /// No file has that name.
     case missing
-    /// The file of that name is not the one that was published, or cannot be told from others; it is where it was.
+    /// The file of that name is not the one that was published, or cannot be distinguished from others; it was not
+    /// moved.
     case kept
-    /// The file is as the published one was, but its file system records nothing by which it could be told from
-    /// another, and no digest is known; it is where it was.
+    /// The file looks like the published one, but its file system records nothing that distinguishes it from
+    /// another, and no digest is known; it was not moved.
     case unidentified
-    /// The file is kept, but another file got its name meanwhile. Now it has this name.
+    /// The file is kept under this name, because another file got its name meanwhile.
     case displaced(to: String)
 }
 
@@ -98,7 +99,7 @@ extension DirectoryHandle {
         }
     }
 
-    /// Changes a name without replacing another file; false if the new name is taken or the old one is gone.
+    /// Changes a name without replacing another file; false if the new name is taken or the old one no longer exists.
     private func move(_ name: String, to other: String) throws(FileError) -> Bool {
         switch renameKeeping(name, to: other) {
         case .value(let isMoved): return isMoved

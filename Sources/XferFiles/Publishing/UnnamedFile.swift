@@ -86,7 +86,7 @@ extension DirectoryHandle {
         try sync()
     }
 
-    /// Syncs a file that has its name already. A file that is gone is none.
+    /// Syncs a file that already has its name. A missing file is no error.
     func syncFile(named name: String) throws(FileError) {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         switch openDescriptor(at: descriptor, name, flags: flags) {

@@ -4,8 +4,8 @@ import XferThreads
 
 /// Runs code in threads that have the file permissions of one user, and no other permissions.
 ///
-/// Each thread runs one closure and ends. It cannot get its former ids back, so it cannot be used for another user. The
-/// ids are set with raw system calls, because Glibc's functions would change them for all threads of the process.
+/// Each thread runs one closure and ends. It cannot get its earlier ids back, so it cannot be used for another user.
+/// The ids are set with raw system calls, because Glibc's functions would change them for all threads of the process.
 enum UserThread {
     /// True if this process may take the ids of users: it has CAP_SETUID and CAP_SETGID, as root usually has.
     static var isPossible: Bool { xfer_may_act_as_others() }

@@ -3,7 +3,7 @@ import XferModel
 import XferPostgres
 
 extension FleetTaskTable {
-    /// The most tasks of one `add`.
+    /// The highest number of tasks in one `add`.
     public static let addLimit = 1000
 
     /// Adds tasks in one transaction, at most `addLimit`.

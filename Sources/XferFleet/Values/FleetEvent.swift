@@ -46,6 +46,6 @@ public struct FleetEventPage: Hashable, Sendable {
     /// The oldest event that is still stored. If it is more than 1 after the requested one, events are missing.
     public let oldest: Int64
 
-    /// The most events of a page.
+    /// The highest number of events on a page.
     public static let limit = 1000
 }

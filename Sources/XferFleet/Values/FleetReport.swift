@@ -42,7 +42,7 @@ public struct FleetRelease: Hashable, Sendable {
         /// Returns the task to the head of its lane, because it was handed over, has not begun, or its node is
         /// draining.
         case queue
-        /// As `queue`, but this node does not get the task again.
+        /// Queues the task again, but not for this node.
         case decline
         /// A wish to pause was carried out.
         case paused

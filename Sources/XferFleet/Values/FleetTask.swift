@@ -68,7 +68,7 @@ public struct FleetTaskPage: Hashable, Sendable {
     /// The task after which the next page begins; nil if there are no more.
     public let next: FleetTaskID?
 
-    /// The most tasks of a page.
+    /// The highest number of tasks on a page.
     public static let limit = 1000
 }
 

@@ -61,7 +61,7 @@ struct FleetMetrics: Sendable {
                 "xfer_fleet_ends_total", "counter", "Ends that this node has reported since its agent started.",
                 Double(nodeStatus.ends)),
             single(
-                "xfer_fleet_lost_total", "counter", "Claims of this node that were void when it reported.",
+                "xfer_fleet_lost_total", "counter", "Claims of this node that were no longer valid when it reported.",
                 Double(nodeStatus.lost)),
         ]
     }

@@ -62,7 +62,7 @@ extension NodeWork {
                 size += entry.task.wire.text.utf8.count + 1
                 return size <= FleetAdmission.largestTask
             }.count
-            // One that is longer by itself is told so by the daemon.
+            // The daemon refuses a single task that is longer.
             let call = Array(rest.prefix(max(1, count)))
             rest = rest.dropFirst(call.count)
             try await handOver(call)

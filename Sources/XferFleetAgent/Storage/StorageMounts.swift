@@ -55,7 +55,7 @@ final class StorageMounts: Sendable {
         }
     }
 
-    /// Waits for the first looks, at most so long: a node that starts knows its storages when it registers.
+    /// Waits for the first checks, at most this long, so that a starting node knows its storages when it registers.
     func firstCheck(atMost time: Duration) async {
         check()
         let underWay = checks.withLockedValue { $0.values.compactMap(\.underWay) }
@@ -112,7 +112,7 @@ final class StorageMounts: Sendable {
         return await (try? Self.answer(from: pool) { access(path, F_OK) == 0 }) ?? false
     }
 
-    /// Runs a call that may block for ever, and waits for it no longer than a client waits for a daemon.
+    /// Runs a call that may block permanently, and waits for it no longer than a client waits for a daemon.
     private static func answer<Value: Sendable>(
         from pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

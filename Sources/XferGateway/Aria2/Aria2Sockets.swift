@@ -132,7 +132,7 @@ struct DialectService: RPCService {
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {
-        // Over POST each dialect has its path; on a WebSocket methods are told by their names.
+        // Over POST each dialect has its path; on a WebSocket methods are distinguished by their names.
         guard Aria2Sockets.isDialect(method), connection.canNotify else {
             return try await scoped.respond(to: method, params: params, on: connection)
         }

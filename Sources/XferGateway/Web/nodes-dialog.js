@@ -6,7 +6,7 @@ import { call } from "./rpc.js";
 /** Milliseconds between two readings while the dialog is open. */
 const REFRESH = 2000;
 
-/** The nodes of a fleet: who lives, who drains or is down, and what each holds. */
+/** The nodes of a fleet: who lives, who drains or is down, and how many tasks each has claimed. */
 export class NodesDialog {
     #timer = null;
 

@@ -42,7 +42,8 @@ struct RequestAdmission: Sendable {
         }
     }
 
-    /// A profile's options were set by an operator, so every user of the profile has them, and cannot change them.
+    /// Checks that the user may set these options. An operator has set those of a profile, so
+    /// every user of the profile may use them, and cannot change them.
     private func check(_ options: ConnectionRules, profile: String?, path: String) async throws {
         for (index, rule) in options.connectTo.enumerated() {
             // An empty target is the URL's host, which is checked by itself.

@@ -6,7 +6,7 @@ import XferStore
 
 /// The hosts' windows, and the limits that operators have set for hosts.
 extension QueueControl {
-    /// The most hosts that have limits of their own.
+    /// The highest number of hosts that have limits of their own.
     public static let mostHosts = 1000
 
     /// Changes the limits of one host. They survive a restart.

@@ -232,7 +232,7 @@ public struct QueueStats: Sendable {
     public var maxActivePerHost: Int
     /// True if `maxActive` is not set, so that it is the number of small transfers.
     public var isAutomatic: Bool
-    /// True if `maxActivePerHost` is not set, so that it is the most connections of a host over HTTP/1.1.
+    /// True if `maxActivePerHost` is not set, so that the host's limit of HTTP/1.1 connections applies.
     public var isAutomaticPerHost: Bool
     public var order: QueueOrder
     /// The rates of all transfers together, as the timetable sets them now.

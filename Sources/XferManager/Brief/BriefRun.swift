@@ -167,7 +167,7 @@ final class BriefReports: Sendable {
 
     private let reports = NIOLockedValueBox<[Report]>([])
 
-    /// Adds a report. Returns whether it is the first one since `removeAll`: then the caller has to see to that call.
+    /// Adds a report. Returns true if it is the first one since `removeAll`: then the caller has to arrange that call.
     func add(_ report: Report) -> Bool {
         reports.withLockedValue { reports in
             reports.append(report)

@@ -37,7 +37,7 @@ struct ManagerContext: Sendable {
     let tokens = TokenRegistry()
     /// The operator's settings in force. `TransferManager.reload` replaces them.
     let settings: NIOLockedValueBox<ManagerSettings>
-    /// Set by `TransferManager.beginShutdown`. While it is true, no task starts and none is added.
+    /// True after `TransferManager.beginShutdown`: no task starts and none is added.
     let isShuttingDown = NIOLockedValueBox(false)
 }
 

@@ -17,7 +17,8 @@ struct PublishingFile: Sendable {
     /// The digest of its content, if it was verified.
     let digest: Checksum?
     let place: PublishingPlace
-    /// Set before the part is made durable. Nil if it is durable already, mode and times included.
+    /// The mode and times to set before the part is made durable; nil if it is durable already, mode and times
+    /// included.
     var attributes: Publisher.Attributes?
     /// Called before anything is committed. Returns false to end the publishing of a file whose run was requested to
     /// stop.

@@ -302,7 +302,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 // A run may be writing to it. Otherwise the transfer's next run deletes it.
                 if name == transfer.replacementName { return false }
                 // The same name in another directory is what an interrupted move has left. Path and inode have to
-                // differ: a path may be an alias, and a directory may get another number when its disk is mounted anew.
+                // differ: a path may be an alias, and a directory may get another number when its disk is mounted
+                // again.
                 if name == transfer.partialName {
                     let kept = transfer.partial
                     return afterMove && kept.directory != path && kept.identity.inode != identity?.inode

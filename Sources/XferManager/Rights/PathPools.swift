@@ -102,7 +102,7 @@ extension PathPools {
     /// Works on files in an open directory. The work must be safe to repeat.
     ///
     /// - Parameters:
-    ///   - limit: how long it may take.
+    ///   - limit: the longest time that it may take.
     ///   - body: gets a flag that is true once its result is no longer needed, because it took too long.
     /// - Throws: `FileError.unanswering` after `limit`, or at once while earlier work of this kind still hangs on the
     ///   mount; else as `body`.

@@ -88,7 +88,7 @@ extension AttemptMaker {
         tellsRedirects: Bool, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> (outcome: AttemptOutcome, beganBody: Bool, secret: Int?) {
-        // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
+        // The run is stopped when its lease is over, but another daemon may already make the same request.
         guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
         let rates = ratesOfEach(besides: 1)
         let begunAt = Clocks.monotonic()

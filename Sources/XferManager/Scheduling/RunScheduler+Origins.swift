@@ -7,7 +7,7 @@ import XferSystem
 extension RunScheduler {
     /// The highest number of times that a task is queued again for its host's refusals without counting as an attempt.
     private static let mostBackOffs = 3
-    /// The most tasks of which that is remembered.
+    /// The highest number of tasks whose count of these is remembered.
     private static let mostBackedOff = 1024
 
     /// Records that the last byte of a transfer has arrived. The meaning of an exchange's answer is known at its end.

@@ -181,7 +181,8 @@ extension TaskCommands {
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files have replaced it; this one is not the task's", at: directory.path(of: name))
+                        "it is not the file that the task published; it was moved here, as another file took its name",
+                        at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

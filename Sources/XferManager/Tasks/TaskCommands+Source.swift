@@ -47,7 +47,7 @@ extension TaskCommands {
                 try tx.forgetFormerSource(of: machine.task)
                 let transition = machine.onNewSource(at: now)
                 try tx.write(machine, transition, at: now)
-                // What the former URL's server asked for is not about the new one.
+                // The retry delay that the previous URL's server requested does not apply to the new one.
                 try tx.endCooldowns(causedBy: [id])
                 // As a retried task it takes its slot again.
                 let effects = task.state == .failed ? try tx.supersede(by: machine.task, at: now) : []
@@ -78,8 +78,8 @@ extension TaskSpecification {
 }
 
 extension StoreTransaction {
-    /// Removes the record that the former first source sent wrong bytes, or answers that did not look like the file: it
-    /// does not apply to the new one.
+    /// Removes the record that the previous first source sent wrong bytes, or answers that did not look like the file:
+    /// it does not apply to the new one.
     fileprivate func forgetFormerSource(of task: TransferTask) throws {
         guard let id = task.transferID, let known = try transfer(id) else { return }
         var use = known.sourceUse

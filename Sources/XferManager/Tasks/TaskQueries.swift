@@ -260,8 +260,8 @@ public struct TaskQueries: ManagerPart, Sendable {
 
 /// The result of `events(since:)`.
 public enum EventPage: Sendable {
-    /// `reached` is the number after which the next page begins. A page may have fewer events than its limit, even
-    /// none, although `reached` is not that of the newest event.
+    /// A page of events; `reached` is the number after which the next page begins. A page may have fewer events than
+    /// its limit, even none, although `reached` is not that of the newest event.
     case events([Event], reached: Int64)
     /// Events after the requested number have been trimmed.
     case gap(firstSeq: Int64, lastSeq: Int64)

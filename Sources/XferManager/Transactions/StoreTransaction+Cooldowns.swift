@@ -35,8 +35,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Applies a user's request for an attempt of this task now. Returns true if its host's cooldown continues, so that
-    /// the task has to start by itself; nil if the host has none.
+    /// Ends the cooldown of the task's host, as far as its user may, because the user has requested an attempt now.
+    /// Returns true if the cooldown continues for other tasks, so that only this one may start; nil if there is none.
     ///
     /// An operator ends the cooldown for all. Another user ends the part that answers to the user's own tasks have
     /// caused; the part that other users' tasks have caused stays.

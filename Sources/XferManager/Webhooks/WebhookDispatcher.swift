@@ -82,7 +82,7 @@ actor WebhookDispatcher: ManagerPart {
 
     // MARK: Starting
 
-    /// The most bytes of events in one request, but for a single one that is longer.
+    /// The highest number of bytes of events in one request; a single longer event is sent alone.
     private static let batchBytes = 1 << 20
 
     /// An attempt that has ended, with the deliveries that it sent.

@@ -11,7 +11,7 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
     /// Accepted texts, to follow the word "expected".
     public static let expected = "any, node:NAME, label:NAME or storage:NAME"
 
-    /// The most characters of the name of a node, a label or a storage.
+    /// The highest number of characters in the name of a node, a label or a storage.
     public static let nameLength = 64
     /// Accepted names of nodes, labels and storages, to follow the word "expected".
     public static let expectedName = "a name of at most 64 letters, digits, dots, hyphens and underscores"

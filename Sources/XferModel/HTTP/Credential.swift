@@ -21,7 +21,8 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
     public var secret: Secret
     /// The password in the URL, for a netrc file that has none for the account in the URL.
     public var urlPassword: String?
-    /// Sent to these only; empty is the origin of the request's URL (a profile's: of its `base_url`).
+    /// The only origins to which the credential is sent; empty is the origin of the request's URL (a profile's: of its
+    /// `base_url`).
     public var origins: [Origin]
 
     public init(scheme: Scheme = .basic, user: String, secret: Secret, origins: [Origin] = []) {

@@ -23,7 +23,7 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
 
     public init() {}
 
-    /// The most bytes of a socket's path (unix(7), `sun_path`).
+    /// The highest number of bytes in a socket's path (unix(7), `sun_path`).
     public static let longestSocketPath = 107
 
     /// Sets the fields that a profile chose.

@@ -105,7 +105,7 @@ public struct Parameter: Hashable, Sendable {
 
 /// The value of a parameter. Each case states how the parameter's name is written.
 public indirect enum ParameterValue: Hashable, Sendable {
-    /// Only the field's name, without `=`.
+    /// The field's name alone, without `=`.
     case null
     case text(String)
     /// `name[]`, once for every element.

@@ -9,7 +9,7 @@ public struct TransferTask: Hashable, Sendable {
     public var state: TaskState
     /// The wait, set exactly while `state` is `.waiting`.
     public var wait: Wait?
-    /// Set when `state` is `.failed`, and while waiting for a retry: the failure that led there.
+    /// The failure that led to the state `.failed` or to the wait for a retry; otherwise nil.
     public var error: TransferError?
     /// The transfer this task subscribes to, once it has started.
     public var transferID: TransferID?

@@ -43,7 +43,7 @@ public enum EventName: WireEnum {
 }
 
 extension EventName {
-    /// `task.source_changed` is described by the schema `TaskSourceChangedEvent`.
+    /// The name of the schema: `TaskSourceChangedEvent` describes `task.source_changed`.
     var schemaName: String {
         wireName.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
     }

@@ -102,10 +102,10 @@ extension EventPayload: EventContent {
                 "The last member of a batch has ended. Sent once per batch, even if members are retried or removed later."
             )
             event.required("batch", batch, "The batch.")
-            event.required("total", total, "Members at the add.")
+            event.required("total", total, "Number of members when the batch was added.")
             event.required("finished", finished, "Members that have ended: all of them.")
-            event.required("failed", skipped, "Number of those that failed.")
-            event.required("skipped", skipped, "The same as failed: its name before 1.0.0.")
+            event.required("failed", skipped, "Number of members that failed.")
+            event.required("skipped", skipped, "The same number as failed, under its name before 1.0.0.")
         case .operationProgress(let operation, let verb, let changed, let unchanged, let reached, let last):
             event.summary("Progress of a background operation; at most once a second.")
             event.required("operation", operation, "The operation.")

@@ -36,14 +36,14 @@ extension TaskFields {
             "credential", \.credential, task: "Credential; sent only to its origins.",
             record: "Credential, if there is one; its values are ***.",
             profile: "Credential; sent only to its origins, by default that of base_url. Shown as ***.",
-            change: .stopped("Credential; null is none; only while not running.", isNullable: true)),
+            change: .stopped("Credential; null is none; only while the task is not running.", isNullable: true)),
         ChoiceField(
             "client_cert", \.clientCert,
             task: "Client certificate for servers of the URL's origin that request one; operators only.",
             record: "The task's own client certificate.",
             profile: "Client certificate for servers of base_url's origin that request one.",
             change: .stopped(
-                "Client certificate for servers of the URL's origin that request one; null is none; only while not running.",
+                "Client certificate for servers of the URL's origin that request one; null is none; only while the task is not running.",
                 isNullable: true), access: .operators),
         ChoiceField(
             "cookies", \.cookies,
@@ -57,13 +57,14 @@ extension TaskFields {
                 "Cookies of its own in place of a profile's, each sent to the servers to which it applies. Cookies that servers set apply to "
                 + "the attempt only.",
             record: "Its own cookies; values are ***.",
-            change: .stopped("Cookies of its own; null is none; only while not running.", isNullable: true),
+            change: .stopped("Cookies of its own; null is none; only while the task is not running.", isNullable: true),
             limits: [.count(0...1000)]),
         ChoiceField(
             "proxy", \.proxy, task: "The proxy to go through.",
             record: "The proxy it goes through; secrets are ***.",
             profile: "The proxy to go through; secrets are shown as ***.",
-            change: .stopped("The proxy to go through; null is none; only while not running.", isNullable: true),
+            change: .stopped(
+                "The proxy to go through; null is none; only while the task is not running.", isNullable: true),
             access: .noProfileSecrets,
             example: "http://proxy.example.org:3128"),
     ]

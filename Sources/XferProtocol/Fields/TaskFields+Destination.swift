@@ -12,7 +12,7 @@ extension TaskFields {
                 + "verify (fetch unless the file has the checksum), or continue (fetch the rest of what another program "
                 + "left); default rename.",
             record: "Action if the name is taken.",
-            change: .stopped("Action if the name is taken; only while not running."), isOfDownloads: true),
+            change: .stopped("Action if the name is taken; only while the task is not running."), isOfDownloads: true),
         ChoiceField(
             "mode", \.mode, task: "Permission bits of the file, octal text.",
             record: "Permission bits of the file, octal text.", isOfDownloads: true, example: "0640"),

@@ -52,7 +52,7 @@ extension TaskFields {
                 + "if the server supports it; auto measures what helps. Default is download.segments.",
             record: "Number of parts that are fetched at the same time; absent is the service's default.",
             change: .stopped(
-                "Number of parts of a download that are fetched at the same time; null is download.segments; only while not running.",
+                "Number of parts of a download that are fetched at the same time; null is download.segments; only while the task is not running.",
                 isNullable: true),
             isOfDownloads: true, example: 4),
         ChoiceField(
@@ -69,7 +69,7 @@ extension TaskFields {
                 + "bytes are deleted. Default is unlimited.",
             record: "The greatest length in bytes; absent is unlimited.",
             change: .stopped(
-                "The greatest length of a download in bytes; null is unlimited; only while not running.",
+                "The greatest length of a download in bytes; null is unlimited; only while the task is not running.",
                 isNullable: true),
             isOfDownloads: true, limits: [.range(1...ByteCount.greatest)]),
     ]

@@ -28,7 +28,7 @@ extension TaskFields {
                 + "dependency_failed. Members that were removed before do not count.",
             record: "Batch whose members have to complete before it starts.",
             change: .stopped(
-                "Batch whose members have to complete before it starts; null is none; only while not running.",
+                "Batch whose members have to complete before it starts; null is none; only while the task is not running.",
                 isNullable: true), example: 4),
         ChoiceField(
             "after_group", \.afterGroup,
@@ -38,7 +38,7 @@ extension TaskFields {
             record: "Group whose tasks have to complete before it starts: those that were unfinished at its add.",
             change: .stopped(
                 "Group whose tasks have to complete before it starts: those that are unfinished now; null is none; "
-                    + "only while not running.", isNullable: true),
+                    + "only while the task is not running.", isNullable: true),
             limits: [.length(1...TaskLimits.nameLength), .visible], example: "nightly"),
         ChoiceField(
             "lease", \.lease,

@@ -35,18 +35,18 @@ enum TaskFields {
             "connect_timeout", \.connectTimeout,
             task: "Seconds for name resolution, TCP and TLS; 0 is unlimited; default 30.",
             record: "Seconds for name resolution, TCP and TLS; 0 is unlimited.", profile: "Seconds; 0 is unlimited.",
-            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
+            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
         ChoiceField(
             "idle_timeout", \.idleTimeout,
             task: "Seconds without a byte after which an attempt ends; 0 is never; default 15 for data, 60 for files.",
             record: "Seconds without a byte after which an attempt ends; 0 is never.",
             profile: "Seconds without a byte after which an attempt ends; 0 is never.",
-            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
+            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
         ChoiceField(
             "total_timeout", \.totalTimeout, task: "Seconds that one attempt may take; 0, the default, is unlimited.",
             record: "Seconds that one attempt may take; 0 is unlimited.",
             profile: "Seconds that one attempt may take; 0 is unlimited.",
-            change: .stopped("Seconds; 0 is unlimited; only while not running."), limits: [.timeout]),
+            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
         ChoiceField(
             "min_recv_rate", \.minReceiveRate,
             task: "Bytes per second that each connection has to receive, measured over min_recv_time; a slower one "
@@ -63,7 +63,7 @@ enum TaskFields {
             record: "Seconds over which min_recv_rate is measured; absent is download.min_recv_time.",
             profile: "Seconds over which min_recv_rate is measured.",
             change: .stopped(
-                "Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while not running.",
+                "Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while the task is not running.",
                 isNullable: true), limits: [.number(1...86_400)]),
         ChoiceField(
             "accept_status", \.acceptedStatus,
@@ -84,7 +84,8 @@ enum TaskFields {
             task: "True to treat an answer with a web page (text/html) as a failure; default false.",
             record: "True if an answer with a web page is a failure.",
             profile: "True if an answer with a web page (text/html) is a failure.",
-            change: .stopped("True to treat an answer with a web page as a failure; only while not running.")),
+            change: .stopped(
+                "True to treat an answer with a web page as a failure; only while the task is not running.")),
         ChoiceField(
             "announced_digests", \.announcedDigests,
             task: "Treatment of digests that the server announces: verify or ignore; default verify.",
@@ -127,13 +128,13 @@ enum TaskFields {
             record:
                 "Addresses to which it connects; absent is any.",
             profile: "Addresses to connect to: any, IPv4 or IPv6.",
-            change: .stopped("Addresses to connect to; only while not running."), access: .operators),
+            change: .stopped("Addresses to connect to; only while the task is not running."), access: .operators),
         ChoiceField(
             "interface", \.interface, task: "The network interface or local address to connect from.",
             record: "The network interface or local address it connects from.",
             profile: "The network interface or local address to connect from.",
             change: .stopped(
-                "The network interface or local address to connect from; null is none; only while not running.",
+                "The network interface or local address to connect from; null is none; only while the task is not running.",
                 isNullable: true), access: .operators, example: "eth1"),
         ChoiceField(
             "ca_file", \.authoritiesFile,
@@ -142,7 +143,7 @@ enum TaskFields {
                 + "the trust policies still apply. For operators, and the file's owner.",
             record: "The PEM file of the certificate authorities that are trusted in place of the daemon's.",
             change: .stopped(
-                "A PEM file of the authorities that are trusted; null is the daemon's; only while not running.",
+                "A PEM file of the authorities that are trusted; null is the daemon's; only while the task is not running.",
                 isNullable: true), access: .ownFiles,
             limits: [.length(1...TaskLimits.pathLength), .printable, .absolutePath], example: "/etc/lab/ca.pem"),
         ChoiceField(
@@ -150,7 +151,7 @@ enum TaskFields {
             task: "Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",
             record: "Addresses that it uses in place of the resolver's.",
             profile: "Addresses to use in place of the resolver's: HOST:PORT:ADDRESS[,ADDRESS].",
-            change: .stopped("Addresses to use in place of the resolver's; only while not running."),
+            change: .stopped("Addresses to use in place of the resolver's; only while the task is not running."),
             access: .operators, limits: [.count(0...64)], example: ["example.org:443:192.0.2.7"]),
         ChoiceField(
             "connect_to", \.connectTo,
@@ -159,7 +160,7 @@ enum TaskFields {
                 + "TLS and pins still check the URL's name.",
             record: "Targets to which it connects in place of hosts and ports.",
             profile: "Targets to connect to in place of hosts and ports: HOST:PORT:TARGET:TARGETPORT.",
-            change: .stopped("Targets to connect to in place of hosts and ports; only while not running."),
+            change: .stopped("Targets to connect to in place of hosts and ports; only while the task is not running."),
             access: .operators, limits: [.count(0...64)], example: ["example.org:443:node3.example.net:8443"]),
         ChoiceField(
             "unix_socket", \.unixSocket,
@@ -168,7 +169,7 @@ enum TaskFields {
                 + "which redirects lead, are reached as usual.",
             record: "The Unix socket through which the URL's host is reached.",
             change: .stopped(
-                "The Unix socket through which the URL's host is reached; null is none; only while not running.",
+                "The Unix socket through which the URL's host is reached; null is none; only while the task is not running.",
                 isNullable: true), access: .operators,
             limits: [.length(1...ConnectionRules.longestSocketPath), .printable, .absolutePath],
             example: "/run/docker.sock"),

@@ -34,14 +34,14 @@ public struct BatchRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("id", \.id, "Identifies the batch."),
         .required("owner", \.owner, "The uid of the process that added it."),
-        .required("group", \.group, "The group its members are in, for group.* and filters."),
-        .required("total", \.total, "Members at the add."),
+        .required("group", \.group, "The group of its members, for group.* and filters."),
+        .required("total", \.total, "Number of members when the batch was added."),
         .required(
             "finished", \.finished,
-            "Members that are completed, failed, cancelled or superseded, including those that were removed since."),
-        .optional("failed", \.failed, "Number of those that failed."),
-        .required("skipped", \.skipped, "The same as failed: its name before 1.0.0."),
-        .required("counts", \.counts, "Members by state, without those that were removed."),
+            "Number of members that completed, failed, or were cancelled or superseded, including removed ones."),
+        .optional("failed", \.failed, "Number of members that failed."),
+        .required("skipped", \.skipped, "The same number as failed, under its name before 1.0.0."),
+        .required("counts", \.counts, "Number of members by state, without removed ones."),
         .required("created_at", \.createdAt, "Time of the add."),
         .nullable(
             "completed_at", \.completedAt,

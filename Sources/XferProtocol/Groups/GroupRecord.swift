@@ -35,6 +35,6 @@ public struct GroupRecord: WireRecord, Hashable {
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second its transfers may receive together."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second its transfers may send together."),
         .optional("batch", \.batch, "The batch it was made for."),
-        .required("counts", \.counts, "Its tasks by state."),
+        .required("counts", \.counts, "Number of its tasks by state."),
     ]
 }

@@ -57,7 +57,8 @@ public enum EventsSubscribe: RPCMethod {
 
         public init() {}
 
-        /// `firstSeq` is set if events after `since` are no longer stored. The replay then begins at `firstSeq`.
+        /// Creates the result. `firstSeq` is set if events after `since` are no longer stored. The replay then begins
+        /// at `firstSeq`.
         public init(subscription: Int64, lastSeq: Int64, firstSeq: Int64? = nil) {
             self.subscription = subscription
             self.lastSeq = lastSeq

@@ -233,7 +233,7 @@ public enum FleetDrain: RPCMethod {
     }
 }
 
-/// `fleet.undrain`: a node takes tasks again.
+/// `fleet.undrain`: lets a node claim tasks again.
 public enum FleetUndrain: RPCMethod {
     public typealias Params = FleetDrain.Params
     public typealias Result = FleetDrain.Result

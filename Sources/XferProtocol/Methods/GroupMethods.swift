@@ -124,7 +124,7 @@ public enum GroupSet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Sets a group's own limits, also before it has tasks; they survive restarts. The queue's limits apply as well. "
+        "Sets a group's own limits, also before it has tasks; they also apply after a restart. The queue's limits apply as well. "
         + "Transfers that exceed a lower limit continue. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [

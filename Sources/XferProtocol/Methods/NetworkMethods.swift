@@ -6,7 +6,7 @@ enum NetworkMethods {
     static let all: [any RPCMethod.Type] = [NetworkStatus.self]
 }
 
-/// `network.status`: whether and how the outside can be reached.
+/// `network.status`: the state of the network, and the route to an address.
 public enum NetworkStatus: RPCMethod {
     public static let name = "network.status"
     public static let access = MethodAccess.users

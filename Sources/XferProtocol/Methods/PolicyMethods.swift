@@ -158,7 +158,7 @@ public enum PolicyRemove: RPCMethod {
     public static let examples = [MethodExample("by name", params: ["name": "mirror"], result: [:])]
 }
 
-/// `policy.test`: how a server would be judged.
+/// `policy.test`: the judgement of a server by a policy.
 public enum PolicyTest: RPCMethod {
     public typealias Result = ServerReportRecord
 

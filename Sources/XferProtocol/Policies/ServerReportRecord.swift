@@ -74,7 +74,7 @@ public struct StageRecord: WireRecord, Hashable {
         self.detail = detail
     }
 
-    public static let summary = "One check, without the policies."
+    public static let summary = "One check of the server, independent of the policies."
     public static let wireFields: WireFields<Self> = [
         .required("stage", \.stage, "Name of the check."),
         .required("passed", \.passed, "Result of the check: by the ordinary rules, or by the pins."),

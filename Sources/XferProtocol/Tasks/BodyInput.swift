@@ -5,7 +5,7 @@ public import XferModel
 public struct BodyInput: WireInput, Hashable {
     public var form: JSONObject?
     public var charset: FormCharset?
-    /// `null` is JSON, too.
+    /// The JSON to send; `null` is JSON, too.
     public var json = Patch<JSONValue>.unchanged
     public var raw: String?
     public var base64: Base64Text?

@@ -172,7 +172,7 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "resume", \.resume,
-                "Continuation of kept bytes without a validator: unsafe allows it; default auto does not."),
+                "Whether kept bytes are continued without a validator: auto (default) does not, unsafe does."),
             .optional(
                 "profile", \.profile,
                 "Profile that supplies fields left unset here; null in one of the following fields unsets the profile's value.",
@@ -219,7 +219,7 @@ public enum TaskLimits {
     public static let metaSize = 16_384
     /// The highest rate in bytes per second.
     public static let highestRate: Int64 = 1 << 50
-    /// Seconds: ten years.
+    /// The highest number of seconds: ten years.
     public static let longestWait: Int64 = 315_360_000
     /// The highest number of tasks in `after`.
     public static let dependencies = 1000

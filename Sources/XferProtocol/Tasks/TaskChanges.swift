@@ -43,31 +43,35 @@ public struct TaskChanges: WireInput, Hashable {
         TaskFields.schedule.fields(ofChanges: \.schedule),
         [
             .optional(
-                "dir", \.dir, "Absolute path of the directory; only while not running.",
+                "dir", \.dir, "Absolute path of the directory; only while the task is not running.",
                 .length(1...TaskLimits.pathLength), .printable, .absolutePath
             )
             .restricted(to: .ownFiles),
             .patch(
-                "output", \.output, "The file's name or path; null leaves it to the server; only while not running.",
+                "output", \.output,
+                "The file's name or path; null leaves it to the server; only while the task is not running.",
                 .length(1...TaskLimits.pathLength), .printable, .fileName
             )
             .restricted(to: .ownFiles),
         ], TaskFields.destination.fields(ofChanges: \.destination),
         [
-            .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running.")
+            .patch(
+                "checksum", \.checksum,
+                "The digest the bytes must have; null is none; only while the task is not running.")
         ], TaskFields.extent.fields(ofChanges: \.limits),
         [
-            .optional("headers", \.headers, "All header fields to send; only while not running.")
+            .optional("headers", \.headers, "All header fields to send; only while the task is not running.")
                 .restricted(to: .noProfileSecrets)
         ], TaskFields.access.fields(ofChanges: \.access),
         (TaskFields.request + TaskFields.caching + TaskFields.connections).fields(ofChanges: \.choices),
         [
             .patch(
                 "policy", \.policy,
-                "A trust policy in addition to the host's own; null is none; only while not running.",
+                "A trust policy in addition to the host's own; null is none; only while the task is not running.",
                 .length(1...64)),
             .patch(
-                "after", \.after, "Tasks that have to complete before it starts; null is none; only while not running.",
+                "after", \.after,
+                "Tasks that have to complete before it starts; null is none; only while the task is not running.",
                 .count(0...TaskLimits.dependencies)),
         ])
 

@@ -153,7 +153,8 @@ public struct TaskRecord: WireRecord, Hashable {
         ], TaskFields.schedule.fields(ofRecord: \.schedule),
         (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
         [
-            .optional("resume", \.resume, "Continuation of kept bytes without a validator."),
+            .optional(
+                "resume", \.resume, "Whether kept bytes are continued without a validator: auto does not, unsafe does."),
             .optional("profile", \.profile, "Profile whose defaults it got."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [
@@ -227,7 +228,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
         .required("size", \.size, "Its length in bytes."),
         .required(
             "modified_at", \.modifiedAt, "Time of its last change, in nanoseconds since 1970, in decimal digits."),
-        .optional("checksum", \.checksum, "Its digest, if one was computed."),
+        .optional("checksum", \.checksum, "Digest of the file, if one was computed."),
     ]
 }
 

@@ -89,9 +89,9 @@ public enum SelectionResult: WireValue, Hashable {
             .required("id", \.id, "The task."), .required("state", \.state, "State of the task."),
             .optional(
                 "reason", \.reason,
-                "Reason, where the state alone does not explain it: not_resumable, a running request that must not be "
-                    + "repeated cannot be paused; file_kept, its file could not be deleted (see files); source_deleted, the "
-                    + "copy of what a cancelled task would send again is gone."),
+                "Reason, where the state alone does not explain it. not_resumable: a running request that must not be "
+                    + "repeated cannot be paused. file_kept: its file could not be deleted (see files). source_deleted: "
+                    + "the copy of the cancelled task's content was deleted, so it cannot be sent again."),
         ]
     }
 

@@ -31,10 +31,15 @@ public struct CookieRecord: WireInput, Hashable {
 
     public static let summary = "A cookie and the servers to which it is sent; its value is *** when shown."
     public static let wireFields: WireFields<Self> = [
-        .required("domain", \.domain, "The host that gets it.", .length(1...255), example: "example.org"),
-        .optional("include_subdomains", \.includeSubdomains, "True if its subdomains get it, too; default false."),
-        .optional("path", \.path, "The path to which it is sent, with all paths below; default /.", .length(1...1024)),
-        .optional("secure", \.secure, "True if it is sent over https only; default false."),
+        .required(
+            "domain", \.domain, "The host to which the cookie is sent.", .length(1...255), example: "example.org"),
+        .optional(
+            "include_subdomains", \.includeSubdomains,
+            "True if the cookie is also sent to its subdomains; default false."),
+        .optional(
+            "path", \.path, "The path to which the cookie is sent, with all paths below it; default /.",
+            .length(1...1024)),
+        .optional("secure", \.secure, "True if the cookie is sent over https only; default false."),
         .optional(
             "expires", \.expires, "Expiry in seconds since 1970; 0, the default, is never.",
             .range(0...RequestCookie.latestExpiry)),

@@ -46,7 +46,7 @@ public enum FileSystemFeature: String, Sendable, CaseIterable, WireEnum {
 public enum FileSystemNames: String, Sendable, CaseIterable, WireEnum {
     /// All bytes but / and NUL.
     case any
-    /// The names of Windows.
+    /// Only names that Windows allows.
     case windows
     /// Names that only an attempt can judge.
     case unknown

@@ -3,7 +3,7 @@ public import XferModel
 
 /// Limits of ids and sequence numbers. The database counts from 1 and never comes close to the upper bound.
 enum WireID {
-    /// Beyond 2^53, JSON parsers that use binary64 no longer distinguish all integers (RFC 8259 §6).
+    /// The valid numbers. Beyond 2^53, JSON parsers that use binary64 no longer distinguish all integers (RFC 8259 §6).
     static let range: ClosedRange<Int64> = 1...(1 << 53)
 
     static func outOfRange(_ what: String) -> WireError {

@@ -27,8 +27,11 @@ public struct QueueLimits: WireRecord, Hashable {
             "max_active_per_host", \.maxActivePerHost,
             "Highest number of transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
         .required("order", \.order, "Order of a host's tasks."),
-        .required("max_recv_rate", \.maxReceiveRate, "Bytes per second received over all transfers; 0 is unlimited."),
-        .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),
+        .required(
+            "max_recv_rate", \.maxReceiveRate,
+            "Bytes per second that all transfers may receive together; 0 is unlimited."),
+        .required(
+            "max_send_rate", \.maxSendRate, "Bytes per second that all transfers may send together; 0 is unlimited."),
         .optional(
             "automatic", \.automatic,
             "The limits among max_active and max_active_per_host that are not set, so that xferd determines them."),

@@ -33,7 +33,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return field
     }
 
-    /// Always there.
+    /// Declares a field that is always present.
     @inline(never)
     public static func required<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
@@ -65,7 +65,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    /// Always there, `null` while unknown.
+    /// Declares a field that is always present, and `null` while unknown.
     @inline(never)
     public static func nullable<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
@@ -151,8 +151,8 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     case grantedPriority = "granted_priority"
     /// The guest's own uid: objects of others are not found.
     case ownUID = "own_uid"
-    /// With a profile that has secrets, a guest may only set values that cannot send them to a server other than the
-    /// profile's. Otherwise the answer is `permission_denied`.
+    /// The rule for a guest's task with a profile that has secrets: it may only set values that cannot send them to a
+    /// server other than the profile's. Otherwise the answer is `permission_denied`.
     case noProfileSecrets = "no_profile_secrets"
 
     /// A sentence for the reference.

@@ -64,7 +64,7 @@ extension Int32: WireInteger {}
 extension UInt32: WireInteger {}
 
 extension Double: WireValue {
-    /// Beyond 2^53 a double may differ from the number that it was read from.
+    /// The largest whole number that is read: beyond 2^53 a double may differ from the number that it was read from.
     private static let maxWhole = 9_007_199_254_740_992.0
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {

@@ -35,7 +35,7 @@ extension StoreReader {
         let words = ["cache", ascending ? "asc" : "desc", owner?.description ?? "all"]
         var last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
         var (entries, bytes): ([CacheEntry], Int) = ([], 0)
-        // One more than asked for, to know whether there is another page.
+        // One more than requested, to know whether there is another page.
         let most = limit.addingSaturated(1)
         while entries.count < most, bytes < PageBounds(limit: limit).bytes {
             let count = min(50, most - entries.count)

@@ -3,7 +3,8 @@ public import XferModel
 /// Inserts and removes entries of the cache. The caller owns the files: it deletes those of removed entries after the
 /// commit.
 extension StoreTransaction {
-    /// The most responses with one key that differ in the fields that `Vary` names. The oldest are removed first.
+    /// The highest number of responses with one key that differ in the fields that `Vary` lists. The oldest are removed
+    /// first.
     static let maxVariants = 16
 
     /// Keeps a response whose content is in the file `blob`; replaces the response with the same key and variant.

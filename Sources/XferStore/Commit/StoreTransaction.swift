@@ -31,7 +31,7 @@ public final class StoreTransaction: StoreReader {
     /// The changes of the states of batches' members: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
     /// The served lanes, which may belong to several transactions: turns may be written by a later one. A rollback
-    /// restores the former value.
+    /// restores the previous value.
     var served = ServedLanes()
     /// `served` before the transaction.
     private var servedBefore = ServedLanes()

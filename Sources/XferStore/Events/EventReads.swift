@@ -40,7 +40,7 @@ extension StoreReader {
                 bytes = bytes.addingSaturated(row.bytes)
                 if bytes >= bounds.bytes { return (found, last) }
             }
-            // Rows of which nothing is asked for must not look like the end.
+            // Rows of which nothing is requested must not look like the end.
             if rows.count < step { break }
         }
         return (found, max(last, end))

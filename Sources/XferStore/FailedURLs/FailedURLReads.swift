@@ -34,7 +34,7 @@ extension StoreReader {
     ) throws(StoreError) -> FailedURLPage {
         let words = ["failed_url", ascending ? "asc" : "desc", owner?.description ?? "all"]
         let last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
-        // One more than asked for, to know whether there is another page. The list is bounded, so rows that do not
+        // One more than requested, to know whether there is another page. The list is bounded, so rows that do not
         // match are skipped.
         let values = [Value(owner), .integer(last), Value(times.lowerBound), Value(times.upperBound), Value(limit + 1)]
         var entries = try connection.all(

@@ -41,7 +41,8 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// Removes all entries with this URL, whatever other parts of the request their keys include. Returns their ids.
+    /// Removes all entries with this URL, including those whose keys have other parts of the request. Returns their
+    /// ids.
     public func removeFailedURLs(urlDigest: [UInt8], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             "DELETE FROM failed_url WHERE url_digest = ?1 AND (?2 IS NULL OR owner = ?2) RETURNING id",

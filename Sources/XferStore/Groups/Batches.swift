@@ -94,7 +94,7 @@ extension StoreTransaction {
         return (id, group)
     }
 
-    /// All members are inserted: from now on the batch completes when none is unfinished.
+    /// Records that all members are inserted: from now on the batch completes when none is unfinished.
     ///
     /// - Parameter refused: the answer about entries that did not become members.
     public func seal(_ id: BatchID, total: Int, refused: String?) throws(StoreError) {

@@ -22,7 +22,7 @@ extension StoreReader {
         guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), bounds.limit > 0 else {
             return TaskPage(tasks: [])
         }
-        // One more than asked for, to know whether there is another page.
+        // One more than requested, to know whether there is another page.
         var walk = QueueWalk(filter: filter, order: order, wanted: bounds.limit.addingSaturated(1), scan: bounds.scan)
         for priority in Priority.allCases.map(\.rawValue).sorted(by: >) where !walk.isOver {
             let level = Int64(clamping: priority)

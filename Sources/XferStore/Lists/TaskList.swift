@@ -17,7 +17,7 @@ extension StoreReader {
         var last: TaskID?
         if let cursor { last = TaskID(try ListCursor(cursor, of: words).last) }
         let (above, below) = ascending ? (last, nil) : (nil, last)
-        // One more than asked for, to know whether there is another page.
+        // One more than requested, to know whether there is another page.
         let walk = try pageOfIDs(
             filter, above: above, below: below, ascending: ascending, limit: bounds.limit.addingSaturated(1),
             scan: bounds.scan)

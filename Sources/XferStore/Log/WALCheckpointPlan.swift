@@ -61,7 +61,7 @@ struct WALCheckpointPlan {
             nextTry = 0
         }
         self.length = length
-        // A fully moved log is not moved concurrently with a commit that may begin it anew.
+        // A fully moved log is not moved concurrently with a commit that may begin it again.
         if length >= ahead { moved = max(moved, ahead) }
         ahead = 0
         guard !isGivenUp, length >= limits.start, length >= nextTry else { return .nothing }

@@ -79,7 +79,7 @@ enum IntegrityCheck {
         return try String.fetchAll(db, sql: "PRAGMA \(check)(\(most))").filter { $0 != "ok" }
     }
 
-    /// The most findings of one kind.
+    /// The highest number of findings of one kind.
     private static let most = 100
 
     /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example

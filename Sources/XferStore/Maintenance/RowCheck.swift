@@ -92,7 +92,7 @@ enum RowCheck {
         },
     ]
 
-    /// The most faults that one pass reports for a table.
+    /// The highest number of faults that one pass reports for a table.
     static let most = 1000
 
     static func faults(_ db: Database) throws -> [Fault] { try readings.flatMap { try faults($0, db) } }

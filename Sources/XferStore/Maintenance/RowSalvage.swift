@@ -2,7 +2,7 @@ import GRDB
 
 /// Copies the readable rows of a table, one by one, into the table of that name in a new database.
 struct RowSalvage {
-    /// The most lines about one table.
+    /// The highest number of lines about one table.
     private static let maxLines = 1000
 
     private let table: String

@@ -6,7 +6,8 @@ enum DatabaseFile {
     enum Kind: Equatable {
         /// The file is missing, empty, or without a schema.
         case blank
-        /// Created by this program, with the schema version in its header; the write-ahead log may contain a newer one.
+        /// The file was created by this program, with the schema version in its header; the write-ahead log may contain
+        /// a newer one.
         case ours(version: Int)
         case foreign
     }

@@ -139,7 +139,8 @@ enum DatabaseOpener {
         return configuration
     }
 
-    /// `DatabasePool` sets NORMAL itself, after `prepareDatabase`: in WAL mode that syncs no commit.
+    /// Sets `synchronous` to FULL. `DatabasePool` sets NORMAL after `prepareDatabase`: in WAL mode that syncs no
+    /// commit.
     private static func insistOnFullSynchronous(_ db: Database) throws {
         try db.execute(sql: "PRAGMA synchronous = FULL")
         let found = try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1

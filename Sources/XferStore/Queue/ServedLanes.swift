@@ -64,7 +64,7 @@ extension StoreTransaction {
         return true
     }
 
-    /// The lanes get the next turns, in their order.
+    /// Gives the lanes the next turns, in their order.
     func writeTurns(of lanes: [HostKey]) throws(StoreError) {
         for (priority, lanes) in Dictionary(grouping: lanes, by: \.line.priority) {
             let last = try nextTurn(priority, count: lanes.count)

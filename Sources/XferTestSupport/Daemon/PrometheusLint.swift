@@ -36,7 +36,7 @@ public enum PrometheusLint {
         return problems
     }
 
-    /// The samples of a histogram have longer names.
+    /// Returns the family of a sample; a histogram's samples have longer names.
     private static func family(of name: String, _ families: [String: Family]) -> String {
         for suffix in ["_bucket", "_sum", "_count"] where name.hasSuffix(suffix) {
             let base = String(name.dropLast(suffix.count))

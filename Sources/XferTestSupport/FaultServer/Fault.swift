@@ -54,7 +54,7 @@ extension Fault {
         Fault("stall before the head") { reply, _ in reply.headGate = gate }
     }
 
-    /// Stops for ever after this many body bytes, the connection open.
+    /// Sends nothing after this many body bytes, and keeps the connection open.
     public static func hang(after count: Int64) -> Fault {
         Fault("hang after \(count)") { reply, _ in
             reply.truncateBody(to: count)

@@ -103,7 +103,7 @@ struct UploadExchange {
         try? await earlier.close()
     }
 
-    /// The exchange has ended.
+    /// Records that the exchange has ended.
     func leave() {
         state.box.withLockedValue { values in
             values.active = values.active.filter { $0.value !== channel }

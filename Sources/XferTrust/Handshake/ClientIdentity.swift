@@ -54,7 +54,7 @@ public final class ClientIdentity: @unchecked Sendable {
 /// The reason why a client certificate cannot be used.
 public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, errno: Int32)
-    /// `mode` has the file's permission bits.
+    /// Others can read the file; `mode` has its permission bits.
     case exposed(file: String, mode: UInt32)
     case tooLarge(file: String)
     case badCertificate(file: String, PinError)

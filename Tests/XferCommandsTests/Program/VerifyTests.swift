@@ -21,7 +21,7 @@ import XferTestSupport
         let right = verdict(.completed, path: "/d/f", checksum: checksum, has: hex)
         #expect(right.line == "#7 /d/f: right" && !right.isProblem)
         let other = verdict(.completed, path: "/d/f", checksum: checksum, has: "bb")
-        #expect(other.line == "#7 /d/f: differs, it has bb" && other.isProblem)
+        #expect(other.line == "#7 /d/f: differs: the file has bb" && other.isProblem)
         let gone = verdict(.completed, path: "/d/f", checksum: checksum, has: nil)
         #expect(gone.line == "#7 /d/f: cannot be read: No such file or directory" && gone.isProblem)
         let unknown = verdict(.completed, path: "/d/f", checksum: nil, has: nil)
@@ -54,7 +54,7 @@ import XferTestSupport
         }
         let one = try await Program.run(["verify", "7"], daemon: daemon, directory: directory.path)
         #expect(
-            one.exit == .code(0) && one.output == "#7 \(path): not compared before, recorded \(digest)\n", "\(one)")
+            one.exit == .code(0) && one.output == "#7 \(path): not compared before; recorded \(digest)\n", "\(one)")
         #expect(daemon.calls(of: "task.record_digest") == [["id": 7, "digest": .string(digest)]])
     }
 

@@ -53,7 +53,7 @@ import XferModel
         ("webhooks: { a: { url: 'https://ann:hunter2@h.test/' } }", "a.url: user info"),
         (
             "webhooks:\n  a: { url: 'http://h.test/', secret: hunter2 }",
-            "/c.yaml:2:39: webhooks: a.secret: expected where"
+            "/c.yaml:2:39: webhooks: a.secret: expected the secret's place"
         ),
         ("webhooks: { a: { url: 'http://h.test/', secret: { file: relative } } }", "a.secret.file"),
         ("webhooks: { a: { url: 'http://h.test/', secret: { file: /a, env: B } } }", "exactly one of"),

@@ -131,7 +131,7 @@ actor DownloadRun: TransferSubscriber {
         }
     }
 
-    /// Throws if the whole is larger than the task allows, whatever its source; its bytes are useless to a later
+    /// Throws if the whole is larger than the task allows, from any source; its bytes are useless to a later
     /// attempt.
     func requireAllowedSize(_ length: Int64) throws(TransferError) {
         guard let most = specification.request.maxSize, length > most else { return }

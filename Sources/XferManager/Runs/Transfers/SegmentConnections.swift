@@ -68,7 +68,7 @@ struct SegmentConnections {
     /// Records that the response of a connection was accepted: its attempt's bytes count from now on.
     mutating func onAccept(_ connection: Int, of handle: AttemptHandle) { live[connection] = handle }
 
-    /// The answer to a split: whether the other connection stops there.
+    /// Records the answer to a split: `isAgreed` if the other connection stops there.
     mutating func onSplit(_ connection: Int, at offset: Int64, parts: Int, isAgreed: Bool) {
         plan?.onSplit(connection, at: offset, parts: parts, isAgreed: isAgreed)
         if isAgreed { hasSplit = true }
@@ -226,7 +226,7 @@ struct SegmentConnections {
         return Consequence()
     }
 
-    /// The failure of the last connection ends the round, unless it may be due to the number of connections.
+    /// Ends the round with the failure of the last connection, unless it may be due to the number of connections.
     private mutating func onLastFailure(_ error: TransferError, received: Int64) -> Consequence {
         if hasSplit, received == 0 {
             // The server may still have counted connections that had just been closed, so one more attempt is made

@@ -285,7 +285,7 @@ extension SharedTransfer {
             body = plan
         case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail:
             if case .suspect(let doubt, _) = verdict {
-                // Whether the mirror has another version is counted once it is asked for the whole.
+                // Whether the mirror has another version is counted once the whole is requested from it.
                 if choice.mode.isForeign { throw SourceRefusal(reason: .rangeIgnored) }
                 try await kept.record(doubt)
             }

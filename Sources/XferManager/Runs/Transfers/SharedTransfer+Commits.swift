@@ -50,8 +50,8 @@ extension SharedTransfer {
         guard !isHeld else { return }
         let reason =
             isOnlyEnd
-            ? "nothing proves that they are complete, and no checksum is demanded now"
-            : "they were combined without a validator, and no checksum is demanded now"
+            ? "nothing proves that the kept bytes are complete, and the task has no checksum now"
+            : "the kept bytes were combined without a validator, and the task has no checksum now"
         try await dropKeptBytes(because: .init(reason), truncating: part)
         describe(ResumeData())
     }

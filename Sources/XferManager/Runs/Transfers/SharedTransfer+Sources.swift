@@ -56,7 +56,7 @@ extension SharedTransfer {
     }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
-    /// bytes whatever validators the source shows.
+    /// bytes, independently of the source's validators.
     var demandedDigest: Checksum? {
         SharingRules.demandedDigest(own: specification.checksum, ofMembers: digestsOfMembers)
     }

@@ -313,7 +313,7 @@ struct ResponseState {
     var isRangeRefused = false
     /// The digest under which an attempt may continue bytes without a matching validator.
     var joinDigest: Checksum?
-    /// The begin of the last attempt, and the time at which its response head arrived.
+    /// The start of the last attempt, and the time at which its response head arrived.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
 
     /// Sets the head of a new response. Returns it with its number, for the members.

@@ -289,7 +289,7 @@ actor UploadRun: AnsweredRun {
         }
     }
 
-    /// The resolved `Location`; nil if there is none that is a URL.
+    /// The resolved `Location`, or nil if it is missing or not a URL.
     private func place(in head: ResponseHead, from url: HTTPURL) throws(TransferError) -> HTTPURL? {
         guard let text = head.location, let place = try? CurlURL.resolve(text, against: url) else { return nil }
         if url.scheme == .https, place.scheme == .http, !specification.request.allowsDowngrade {
