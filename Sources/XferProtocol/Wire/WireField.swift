@@ -8,6 +8,9 @@ public struct FieldDeclaration: Sendable {
     public let documentation: String
     /// True if the object must have the field.
     public let isRequired: Bool
+    /// True if the field is `null` while its value is unknown. A lenient reader takes a missing one for `null`: the
+    /// answer of an older daemon may leave it out.
+    fileprivate(set) var isNullable = false
     public let example: JSONValue?
     /// The values of the field that guests may set; nil means all.
     public fileprivate(set) var access: FieldAccess?
@@ -72,7 +75,9 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
         let code = FieldCode.nullable(Value.self, at: offset(of: path), FieldLabel(name), limits)
-        return WireField(name, documentation, isRequired: true, example: example, code)
+        var field = WireField(name, documentation, isRequired: true, example: example, code)
+        field.declaration.isNullable = true
+        return field
     }
 
     /// Declares a field that may be left out (nothing changes), be `null` (unset), or have a value.

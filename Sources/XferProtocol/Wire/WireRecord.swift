@@ -113,6 +113,8 @@ final class FieldTable: Sendable {
     private let writers: [@Sendable (UnsafeRawPointer, inout [UInt8]) -> Void]
     let positions: [String: Int]
     private let required: FieldSet
+    /// Those of them that a lenient reader demands.
+    private let essential: FieldSet
 
     init(_ fields: [FieldDeclaration], of record: Any.Type) {
         precondition(fields.count <= FieldSet.capacity, "\(record) has more fields than FieldSet can tell apart")
@@ -121,7 +123,11 @@ final class FieldTable: Sendable {
         readers = fields.map { ($0.name, $0.code.read) }
         writers = fields.map(\.code.write)
         positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
-        required = fields.enumerated().reduce(into: FieldSet()) { if $1.element.isRequired { $0.insert($1.offset) } }
+        func set(where isMember: (FieldDeclaration) -> Bool) -> FieldSet {
+            fields.enumerated().reduce(into: FieldSet()) { if isMember($1.element) { $0.insert($1.offset) } }
+        }
+        required = set(where: \.isRequired)
+        essential = set { $0.isRequired && !$0.isNullable }
     }
 
     /// Reads the members of an object into the record at the address.
@@ -136,7 +142,7 @@ final class FieldTable: Sendable {
             do { try decoders[index](value, mode, record) } catch { throw error.under(key) }
             seen.insert(index)
         }
-        if let missing = required.first(notIn: seen) {
+        if let missing = (mode == .lenient ? essential : required).first(notIn: seen) {
             throw WireError(.missing, at: fields[missing].name, expected: "a value for this field")
         }
     }

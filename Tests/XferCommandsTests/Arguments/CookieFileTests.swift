@@ -32,7 +32,7 @@ import XferProtocol
                 == "warning: -b: 3 lines of c are not cookies, the first is line 1; the other 2 are used")
         #expect(
             self.file(["x", line("a.test", "n")]).warning(option: "-b", path: "-")
-                == "warning: -b: line 1 of standard input is no cookie; the one cookie left is used")
+                == "warning: -b: line 1 of standard input is not a cookie; the one cookie left is used")
     }
 
     @Test func aFileWithoutACookieIsRefusedWithItsFirstLine() {

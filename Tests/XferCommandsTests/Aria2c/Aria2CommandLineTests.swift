@@ -66,7 +66,7 @@ struct Aria2CommandLineTests {
         guard case .set(let list) = job.tasks.first?.access.cookieList else { throw Aria2Fault("no cookies") }
         #expect(list.map(\.domain) == ["a.test"])
         let none = try self.job(["--load-cookies=jar", "http://a.test/v"], files: ["jar": "junk\n"])
-        #expect(none.warnings == ["warning: --load-cookies: line 1 of jar is no cookie; no cookie is left"])
+        #expect(none.warnings == ["warning: --load-cookies: line 1 of jar is not a cookie; no cookie is left"])
     }
 
     @Test func aFileIsContinuedUnlessItMayBeOverwritten() throws {

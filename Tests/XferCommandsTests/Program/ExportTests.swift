@@ -85,7 +85,7 @@ import XferTestSupport
 
     @Test(
         arguments: [
-            (["kind": "data"], "only downloads"), (["method": "POST"], "method"),
+            (["kind": "data"], "for downloads only"), (["method": "POST"], "method"),
             (["url": "http://a/?token=***"], "secret"),
             (["headers": ["Authorization": "***"]], "secret"), (["output": "a\nb"], "control character"),
         ] as [(JSONObject, String)])

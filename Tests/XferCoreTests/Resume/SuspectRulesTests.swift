@@ -132,7 +132,7 @@ import XferModel
                 Issue.record("\(verdict)")
                 return
             }
-            #expect(error.message == "example.org answered with a body of unknown length in place of the file")
+            #expect(error.message == "example.org answered with a body of unknown length instead of the file")
         }
     }
 
