@@ -94,7 +94,7 @@ import XferModel
             Issue.record("it is taken")
             return
         }
-        #expect(error.message == "example.org answered with a web page in place of the file")
+        #expect(error.message == "example.org answered with a web page instead of the file")
     }
 
     /// A shorter version of the file, one of unknown length, and one of another kind that has a validator.
@@ -132,7 +132,7 @@ import XferModel
                 Issue.record("\(verdict)")
                 return
             }
-            #expect(error.message == "example.org answered with a body of unknown length in place of the file")
+            #expect(error.message == "example.org answered with a body of unknown length instead of the file")
         }
     }
 

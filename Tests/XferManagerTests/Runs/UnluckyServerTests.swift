@@ -87,7 +87,7 @@ import XferTestSupport
         for event in waits.dropFirst() {
             guard case .taskWaiting(_, let error) = event.payload else { continue }
             #expect(error?.reason == .unexpectedAnswer)
-            #expect(error?.message.hasSuffix("answered with a web page in place of the file") == true)
+            #expect(error?.message.hasSuffix("answered with a web page instead of the file") == true)
         }
         #expect(try await !world.events(of: id).contains { $0 == .taskSourceChanged || $0 == .taskBytesDiscarded })
         await world.end()
