@@ -98,7 +98,7 @@ import XferTestSupport
     @Test func aDuplicatePolicyNameIsRefused() async throws {
         let file = "[{name: bank, hosts: [a.test]}, {name: bank, hosts: [b.test]}]"
         let check = try await run(try DaemonFixture(trust.options(policies: file)), "--check-config")
-        #expect(check.exit == .code(2) && check.errors.contains("two policies named \"bank\""), "\(check)")
+        #expect(check.exit == .code(2) && check.errors.contains("two policies have the name \"bank\""), "\(check)")
         // Over RPC a name is replaced; one of the configuration's is not.
         try await withDaemon(trust.options(policies: "[{name: bank, hosts: [a.test]}]")) { daemon in
             let refusal = try await daemon.refusal("policy.set", policy { _ in })
