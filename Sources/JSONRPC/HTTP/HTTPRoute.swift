@@ -45,7 +45,7 @@ public struct HTTPRoute: Sendable {
 /// The routes of a server, found by path.
 struct HTTPRouteTable: Sendable {
     private let exact: [String: HTTPRoute]
-    /// The longest first.
+    /// The routes by prefix, the longest prefix first.
     private let prefixes: [HTTPRoute]
 
     /// Creates the table of these routes. If two routes have the same path, the last one is used.

@@ -117,7 +117,7 @@ struct EventCursor {
         return since > 0 ? EventsLostError(since: since, firstSeq: first) : nil
     }
 
-    /// True if the event is new.
+    /// Records an event. Returns true if it is new.
     mutating func accept(_ event: EventMessage) -> Bool {
         guard let number = event.seq else { return true }
         guard number > seq ?? 0 else { return false }

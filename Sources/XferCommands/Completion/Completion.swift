@@ -1,7 +1,7 @@
 import XferClient
 import XferModel
 
-/// The possible completions at the cursor of a command line. A value: computed from the tree of verbs and the words
+/// The possible completions at the cursor of a command line. They are computed from the tree of verbs and the words
 /// typed so far.
 enum Completion: Hashable, Sendable {
     /// Words in the order of help; only those that begin with the typed text.

@@ -177,7 +177,7 @@ struct KeyDecoder: Sendable {
     }
 }
 
-/// Text that is typed on one line. A value: keys change it.
+/// Text that is typed on one line. It is a value that keys change.
 struct TypedLine: Hashable, Sendable {
     private(set) var text = ""
 

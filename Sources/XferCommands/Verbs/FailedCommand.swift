@@ -54,7 +54,7 @@ struct FailureGroup: Hashable, Sendable {
     private(set) var newest: TaskID
     private(set) var last: Timestamp?
 
-    /// The most frequent first.
+    /// Returns the groups of failures, the most frequent first.
     static func groups(_ records: [TaskRecord], since: Timestamp?) -> [FailureGroup] {
         var groups: [[String]: FailureGroup] = [:]
         for record in records {

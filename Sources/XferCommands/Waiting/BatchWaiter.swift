@@ -100,7 +100,7 @@ struct BatchWaiter {
         return answer.value.batch.completedAt == nil ? nil : answer
     }
 
-    /// Returns when the batch has to be read again.
+    /// Waits until the batch has to be read again.
     private mutating func wait() throws(CommandFailure) {
         while true {
             if showsProgress, Readiness.now >= nextFrame { try draw() }

@@ -94,7 +94,7 @@ struct OperationWaiter {
         return try session.daemon.call(OperationGet.self, OperationGet.Params(id: id)).value.operation
     }
 
-    /// Returns when the operation has to be read again.
+    /// Waits until the operation has to be read again.
     private mutating func wait() throws(CommandFailure) {
         while true {
             guard case .event(let event) = try session.nextEvent(until: nil, interrupted: interrupted) else { return }

@@ -2,8 +2,8 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// The state of the awaited tasks, and the set of those that have ended. A value: it gets listings and events, and
-/// yields rows.
+/// The state of the awaited tasks, and the set of those that have ended. It is a value: it gets listings and events,
+/// and yields rows.
 struct TaskBoard: Sendable {
     /// The ids in the order of the request.
     let ids: [Int64]

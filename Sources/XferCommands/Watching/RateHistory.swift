@@ -1,6 +1,7 @@
 import XferModel
 
-/// Rates of the last minutes, one a second. A value: it gets the daemon's figures.
+/// Rates of the last minutes, one a second. It reads no clock and makes no calls: the caller passes the daemon's
+/// figures.
 struct RateHistory: Sendable {
     /// Bytes per second, oldest first.
     private(set) var rates: [Int64] = []

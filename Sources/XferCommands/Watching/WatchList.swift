@@ -56,7 +56,7 @@ struct WatchPageKey: Hashable, Sendable {
     var filter: WatchFilter
 }
 
-/// The loaded tasks of the live view, page by page. A value: pages and events are applied to it.
+/// The loaded tasks of the live view, page by page. It is a value: pages and events are applied to it.
 struct WatchList: Sendable {
     private struct Page: Sendable {
         var cursor: String?

@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The state of the live view of the queue. A value: answers, events and keys change it, it returns requests, and
+/// The state of the live view of the queue. It is a value: answers, events and keys change it, it returns requests, and
 /// `WatchScreen` lays it out.
 struct WatchModel: Sendable {
     // What the daemon says.

@@ -2,7 +2,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// A request of the live view to the daemon. A value: the model makes it, the watcher sends it.
+/// A request of the live view to the daemon. The model makes it, and the watcher sends it.
 enum WatchRequest: Hashable, Sendable {
     case subscribe
     /// Counts, rates and limits.

@@ -264,7 +264,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The known kind of a transfer; nil if it has no slot.
     public func kind(of transfer: TransferID) -> TransferMix.Kind? { slots[transfer]?.kind }
 
-    /// Returns true if the transfer was not known to be of this kind.
+    /// Records the kind of a transfer. Returns true if it was not known to be of this kind.
     public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
         guard let slot = slots[transfer], slot.kind != kind else { return false }
         mix.move(from: slot.kind, to: kind)

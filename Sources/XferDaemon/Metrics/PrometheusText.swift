@@ -36,7 +36,7 @@ package enum PrometheusText {
         return abs(value) < 1e15 ? Int64(exactly: value).map { "\($0)" } ?? "\(value)" : "\(value)"
     }
 
-    /// Backslashes and line breaks escaped.
+    /// Returns a help text with backslashes and line breaks escaped.
     static func helpText(_ text: String) -> String { escape(text, quotes: false) }
 
     private static func labelValue(_ text: String) -> String { escape(text, quotes: true) }

@@ -66,7 +66,7 @@ struct FileRoute: Sendable {
     }
 }
 
-/// The bytes that a `Range` field requests (RFC 9110 §14.2). A value.
+/// The bytes that a `Range` field requests (RFC 9110 §14.2).
 enum ByteRangeRequest: Hashable, Sendable {
     /// All bytes: the field has another unit, several ranges or no valid form, and is ignored.
     case all

@@ -37,7 +37,7 @@ final class TemporarySecrets<Value: Hashable & Sendable>: Sendable {
     func remove(_ text: String) { entries.withLockedValue { $0.remove(text) } }
 }
 
-/// The valid temporary secrets. A value: the caller provides the time.
+/// The valid temporary secrets. It is a value: the caller provides the time.
 struct SecretEntries<Value: Hashable & Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value

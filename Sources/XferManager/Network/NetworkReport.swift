@@ -13,7 +13,7 @@ public struct NetworkReport: Hashable, Sendable {
         public let addresses: [NetworkFacts.Address]
     }
 
-    /// The state published last.
+    /// The last published state.
     public let state: NetworkState
     public let isMonitored: Bool
     /// The interfaces by index.

@@ -136,7 +136,7 @@ struct EndLogLimit {
     /// True if the last end was the window's last one.
     var isUsedUp: Bool { admitted == Self.perWindow && lastCount == 0 }
 
-    /// True if an end is written.
+    /// Counts an end. Returns true if it is written to the log.
     mutating func admit(at now: MonotonicInstant) -> Bool {
         isNew = beganAt.map { $0.duration(to: now) >= Self.window } ?? true
         if isNew {

@@ -110,7 +110,7 @@ public enum Metric {
     static let waitingWrites = MetricFamily(
         .gauge, "xferd_waiting_writes", "Changes of the database that wait for a commit.")
     static let commitDuration = MetricFamily(
-        .histogram, "xferd_commit_duration_seconds", "Time from the begin of a transaction until it is durable.",
+        .histogram, "xferd_commit_duration_seconds", "Time from the start of a transaction until it is durable.",
         bounds: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
     static let commitChanges = MetricFamily(
         .histogram, "xferd_commit_changes", "Changes that were committed together.",

@@ -1,7 +1,7 @@
 import XferCurl
 import XferModel
 
-/// The inputs of a run. A class, because every step reads it: each copy of a struct would retain the parts of the
+/// The inputs of a run. It is a class, because every step reads it: each copy of a struct would retain the parts of the
 /// specification.
 final class RunContext: Sendable {
     let taskID: TaskID

@@ -7,7 +7,7 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// The services that all runs share. A class, because steps that wait keep their parameters in memory.
+/// The services that all runs share. It is a class, because steps that wait keep their parameters in memory.
 final class RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine

@@ -18,7 +18,7 @@ public struct ServerReportRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("host", \.host, "Host of the server."),
         .required("port", \.port, "Port of the server."),
-        .required("verdict", \.verdict, "Result for a task."),
+        .required("verdict", \.verdict, "Verdict that a task would get."),
         .optional("error", \.error, "Reason why the server could not be judged."),
         .optional("tls_version", \.tlsVersion, "The protocol of a successful handshake.", example: "TLSv1.3"),
         .required("chain", \.chain, "The certificates, leaf first, as the server sent them."),

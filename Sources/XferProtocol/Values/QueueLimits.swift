@@ -22,10 +22,13 @@ public struct QueueLimits: WireRecord, Hashable {
 
     public static let summary = "The limits of the queue that are in force."
     public static let wireFields: WireFields<Self> = [
-        .required("max_active", \.maxActive, "Highest number of transfers at once; while it is automatic, small ones."),
+        .required(
+            "max_active", \.maxActive,
+            "Highest number of transfers at once; of small transfers if xferd determines the number."),
         .required(
             "max_active_per_host", \.maxActivePerHost,
-            "Highest number of transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
+            "Highest number of transfers at once from one host; of HTTP/1.1 connections if xferd determines the number."
+        ),
         .required("order", \.order, "Order of a host's tasks."),
         .required(
             "max_recv_rate", \.maxReceiveRate,

@@ -55,7 +55,7 @@ struct RowSalvage {
         }
     }
 
-    /// Returns the error that stopped reading; nil at the end.
+    /// Reads rows from `next` on. Returns the error that stopped reading; nil at the end.
     private mutating func read(from next: inout Int64, _ key: String) -> StoreError? {
         do {
             let position = columns.firstIndex(of: key) ?? 0

@@ -3,7 +3,7 @@ public import XferModel
 /// A task to be inserted, with the values of its row. They are prepared before the write, since other callers wait
 /// while the database is written.
 public struct TaskInsertion: Sendable {
-    /// A class, so that copies share it: a specification has dozens of fields to copy.
+    /// The content. It is a class, so that copies share it: a specification has dozens of fields to copy.
     fileprivate let content: Content
 
     /// - Parameters:
