@@ -159,8 +159,9 @@ struct SwiftClientTests {
                 let socket = try UnixSocket(connectedTo: daemon.socket)
                 try await socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 let name = #"xferd_rpc_clients{transport="unix"} "#
-                let line = try await socket.readToEnd().split(separator: "\n").first { $0.hasPrefix(name) }
-                return try #require(Int(try #require(line).dropFirst(name.count)))
+                let lines = try await socket.readToEnd().split(separator: "\n")
+                let line = try #require(lines.first { $0.hasPrefix(name) })
+                return try #require(Int(line.dropFirst(name.count)))
             }
             // Those of the test itself may still be closing; its question has one, too.
             try await eventually("no more than four are the client's") { try await connections() <= 5 }
