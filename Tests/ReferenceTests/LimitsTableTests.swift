@@ -25,7 +25,7 @@ import XferModel
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/guide/json-rpc.md"), encoding: .utf8)
         let lines = page.split(separator: "\n").map { $0.split(separator: "|").map(Self.trimmed) }
-        let settings = Settings()
+        let settings = Settings(defaultsFor: try ConfigurationReference.userPaths())
         let defaults: [(what: String, text: String)] = [
             ("one message, in or out", "\(settings.rpc.maxLine >> 20) MiB"),
             ("`meta` of a task", "\(TaskLimits.metaSize >> 10) KiB"),
