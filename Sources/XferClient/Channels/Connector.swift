@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import StrictJSON
@@ -25,11 +26,15 @@ struct Connector: Sendable {
     /// The time limit for the connection, and for each answer.
     let timeout: Duration
     private let locator = SocketLocator.ofThisProcess()
+    private let hasConnected = NIOLockedValueBox(false)
 
     init(_ instance: SocketLocator.Instance, timeout: Duration) {
         self.instance = instance
         self.timeout = max(timeout, .milliseconds(1))
     }
+
+    /// True if a daemon has accepted a connection. If it goes away later, clients search for it.
+    var hasReachedDaemon: Bool { hasConnected.withLockedValue(\.self) }
 
     /// Opens a connection to the first daemon that accepts one.
     ///
@@ -37,6 +42,7 @@ struct Connector: Sendable {
     /// - Throws: `NoDaemonError`, `CallError`, `CancellationError`.
     func open(notifications: NotificationBuffer? = nil) async throws -> DaemonConnection {
         let channel = try await connect(notifications)
+        hasConnected.withLockedValue { $0 = true }
         guard let entry = channel.reserve() else { throw channel.end ?? .connection(.closed) }
         do {
             let status = try await channel.call(DaemonStatus.name, nil, as: entry, timeout: timeout)

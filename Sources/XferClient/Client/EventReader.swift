@@ -63,8 +63,21 @@ actor EventReader {
         }
     }
 
+    /// Connects and subscribes, and searches for a daemon that went away since another connection.
+    func begin() async throws {
+        while true {
+            do {
+                try await open()
+                return reconnection.reset()
+            } catch {
+                guard connector.hasReachedDaemon else { throw error }
+                try await Task.sleep(for: reconnection.delay(after: error))
+            }
+        }
+    }
+
     /// Connects and subscribes.
-    func open() async throws {
+    private func open() async throws {
         let notifications = NotificationBuffer()
         let connection = try await connector.open(notifications: notifications)
         try connection.check(storeID: cursor.storeID)

@@ -44,7 +44,7 @@ extension TransferClient {
         since position: EventPosition? = nil, types: [EventName]? = nil, tasks: [TaskID]? = nil
     ) async throws -> EventSequence {
         let reader = EventReader(connector, options, since: position, types: types, tasks: tasks)
-        try await reader.open()
+        try await reader.begin()
         return EventSequence(reader: reader)
     }
 }

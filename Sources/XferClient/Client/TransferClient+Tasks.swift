@@ -35,7 +35,6 @@ extension TransferClient {
     /// - Returns: `count` tasks.
     private func insert(_ params: TaskAdd.Params, count: Int) async throws -> [TaskHandle] {
         var reconnection = Reconnection(limit: options.reconnectLimit)
-        var mayHaveBeenAdded = false
         while true {
             do {
                 let (result, storeID) = try await call(TaskAdd.self, params, in: nil)
@@ -50,8 +49,7 @@ extension TransferClient {
                 }
                 return ids.map { TaskHandle(client: self, id: $0, storeID: storeID) }
             } catch {
-                if case CallError.connection(let error) = error, error.isLoss { mayHaveBeenAdded = true }
-                guard mayHaveBeenAdded else { throw error }
+                guard connector.hasReachedDaemon else { throw error }
                 try await Task.sleep(for: reconnection.delay(after: error))
             }
         }

@@ -97,6 +97,24 @@ struct SwiftClientTests {
         }
     }
 
+    @Test(arguments: ClientPlace.all)
+    func addsAndEventsThatBeginWhileTheDaemonIsAwayFindItAgain(place: ClientPlace) async throws {
+        try await place.run { daemon, client in
+            let first = try await client.add("http://127.0.0.1:1/first") { $0.paused = true }
+            await daemon.kill9()
+            async let later = client.add("http://127.0.0.1:1/later") { $0.paused = true }
+            async let events = client.events(since: .oldest, types: [.durable(.taskAdded)])
+            try await daemon.start()
+            let (second, sequence) = (try await later, try await events)
+            var added: [TaskID] = []
+            for try await event in sequence {
+                if let id = event.taskID { added.append(id) }
+                if added.count == 2 { break }
+            }
+            #expect(added == [first.id, second.id])
+        }
+    }
+
     @Test func progressAndTheEndOfATaskAreEvents() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(1, length: 100_000))
