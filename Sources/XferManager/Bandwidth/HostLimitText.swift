@@ -1,13 +1,12 @@
 import StrictJSON
 import XferCore
-import XferModel
 
 /// The text that keeps the limits of hosts: `{"example.org": {"connections": 2, "requests_per_minute": 60}}`.
 enum HostLimitText {
     static func text(of limits: [String: OriginWindows.HostLimit]) -> String? {
         guard !limits.isEmpty else { return nil }
         var object = JSONObject()
-        for (host, limit) in limits.ordered(by: { $0.key }) {
+        for (host, limit) in limits.sorted(by: { $0.key < $1.key }) {
             var fields = JSONObject()
             fields["connections"] = limit.connections.map { .integer(Int64(clamping: $0)) }
             fields["requests_per_minute"] = limit.requestsPerMinute.map { .integer(Int64(clamping: $0)) }

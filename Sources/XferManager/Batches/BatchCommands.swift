@@ -172,7 +172,7 @@ extension StoreTransaction {
                 refusals.append(BatchRefusal(index: admitted[run.lowerBound].place, error.failure))
             }
         }
-        refusals = refusals.ordered { $0.index }
+        refusals.sort { $0.index < $1.index }
         try seal(id, total: ids.count, refused: refusals.isEmpty ? nil : refusals.wire.text)
         guard let batch = try batch(id) else { throw ManagerError.batchNotFound(id) }
         return BatchCommands.Added(batch: batch, ids: ids, refusals: refusals)

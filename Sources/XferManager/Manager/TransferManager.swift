@@ -237,7 +237,7 @@ public final class TransferManager: ManagerPart, Sendable {
 
     /// The operator's commands, by name.
     public var hooks: [HookDefinition] {
-        services.hooks.definitions.withLockedValue { $0.values.ordered { $0.name } }
+        services.hooks.definitions.withLockedValue { $0.values.sorted { $0.name < $1.name } }
     }
 
     /// Publishes the events that are committed.

@@ -25,7 +25,7 @@ public struct NetworkReport: Hashable, Sendable {
         let facts = reachability.facts ?? NetworkFacts()
         let routed = Set(facts.defaultRoutes.flatMap(\.links))
         let addresses = Dictionary(grouping: facts.addresses, by: \.link)
-        interfaces = facts.links.ordered { $0.index }.map { link in
+        interfaces = facts.links.sorted { $0.index < $1.index }.map { link in
             Interface(
                 link: link, isMetered: reachability.metered.contains { $0.matches(link.name) },
                 hasDefaultRoute: routed.contains(link.index),

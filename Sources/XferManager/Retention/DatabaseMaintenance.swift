@@ -1,7 +1,6 @@
 import Glibc
 import Logging
 import XferFiles
-import XferModel
 import XferStore
 import XferSystem
 
@@ -22,7 +21,7 @@ public enum DatabaseMaintenance {
         let directory = try StateDirectory(path: path)
         directory.writeHolder()
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
-        let salvaged = report.salvaged.ordered { $0.key }.map { "  \($0.key): \($0.value) rows" }
+        let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
         let losses = report.losses.map { "  lost: \($0)" }
         let left = losses.isEmpty ? [] : ["The lost data is still in the damaged database."]
         return (["The damaged database is in \(report.setAside); the new one contains:"] + salvaged + losses + left)

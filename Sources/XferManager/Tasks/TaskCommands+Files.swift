@@ -148,7 +148,7 @@ extension TaskCommands {
             }
             files.add(FileRemovals(deleted: all.count - kept.count, kept: kept, keptCount: kept.count))
         }
-        files.kept = files.kept.ordered { $0.id }
+        files.kept.sort { $0.id < $1.id }
         return files
     }
 

@@ -59,7 +59,7 @@ extension TaskCommands {
             }
             var ended: [EndedUpdate] = []
             for await one in group { ended.append(one) }
-            return ended.ordered { $0.id }
+            return ended.sorted { $0.id < $1.id }
         }
     }
 }

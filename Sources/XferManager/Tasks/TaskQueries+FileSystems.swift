@@ -21,9 +21,9 @@ extension TaskQueries {
     /// The file systems that were used and are still mounted, by mount point.
     public var fileSystems: [FileSystemRecord] {
         let mounts = MountTable.present
-        return FileSystemTraits.known.ordered { $0.key }
+        return FileSystemTraits.known.sorted { $0.key < $1.key }
             .map { FileSystemRecord($0.value, at: mounts.mount(ofDevice: $0.key)?.point) }
-            .ordered { $0.mountPoint ?? "" }
+            .sorted { ($0.mountPoint ?? "") < ($1.mountPoint ?? "") }
     }
 }
 

@@ -80,7 +80,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
     }
 
     private var sorted: [WebhookDefinition] {
-        context.settings.withLockedValue(\.webhooks).ordered { $0.name }
+        context.settings.withLockedValue(\.webhooks).sorted { $0.name < $1.name }
     }
 }
 
