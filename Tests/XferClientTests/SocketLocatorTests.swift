@@ -85,6 +85,18 @@ struct SocketLocatorTests {
         #expect(!text.contains("/run/user"), "\(text)")
     }
 
+    /// Under cron, with a daemon of the user's systemd.
+    @Test func theUsersOwnDaemonIsUsedWithoutANotice() throws {
+        let server = try ScriptedServer { $0.awaitClose() }
+        let connection = try XferConnection.connect(to: server.path)
+        for error in [ConnectionError.noSocket(path: "/s"), .notListening(path: "/s")] {
+            let located = LocatedConnection(
+                connection: connection, candidate: .init(path: "/run/user/7/xferd.sock", origin: .user),
+                passedOver: [FailedCandidate(candidate: .init(path: "/s", origin: .userState), error: error)])
+            #expect(located.fallbackNotice() == nil)
+        }
+    }
+
     @Test func rootIsNotRemindedThatTheSystemsDaemonIsItsOwn() throws {
         let server = try ScriptedServer { $0.awaitClose() }
         let connection = try XferConnection.connect(to: server.path)

@@ -14,8 +14,11 @@ public struct LocatedConnection {
     public func fallbackNotice(isRoot: Bool = false) -> String? {
         // Few users have an agent of their own, so its absence is not reported.
         let isUsual = candidate.origin == .systemFleet || candidate.origin == .system && isRoot
+        // The user's daemon has one of two places, whichever service manager or session it was started by.
+        let isOwn = [.user, .userState].contains(candidate.origin)
         let reported = passedOver.filter {
-            !$0.isQuiet && !(isUsual && $0.error == .noSocket(path: $0.candidate.path))
+            !$0.isQuiet && !(isOwn && $0.error.mayPass)
+                && !(isUsual && $0.error == .noSocket(path: $0.candidate.path))
         }
         guard !reported.isEmpty else { return nil }
         return reported.map { "\($0.error)" }.joined(separator: "; ")

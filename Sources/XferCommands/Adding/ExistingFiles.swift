@@ -2,9 +2,9 @@ import Glibc
 import XferModel
 import XferProtocol
 
-/// The files of a list that are there before its tasks are added.
+/// The files of a list that exist before its tasks are added.
 enum ExistingFiles {
-    /// Says on standard error how many there are, and what the tasks do with them; nothing for another machine's files.
+    /// Says on standard error how many exist, and what the tasks do with them; nothing for another machine's files.
     static func report(_ tasks: [NewTask], _ connection: ConnectionOptions) {
         guard !connection.isRemote, !connection.isFleet else { return }
         for line in lines(tasks, exists: { access($0, F_OK) == 0 }) { Output.error.line("xferctl: \(line)") }
@@ -21,7 +21,7 @@ enum ExistingFiles {
         }
         return ConflictPolicy.allCases.compactMap { policy in
             counts[policy].map {
-                "\($0) of \(tasks.count) files \($0 == 1 ? "is" : "are") there already: \(action(policy))"
+                "\($0) of \(tasks.count) files \($0 == 1 ? "exists" : "exist") already: \(action(policy))"
             }
         }
     }

@@ -22,9 +22,9 @@ import XferProtocol
         let there: Set = ["/d/a b.iso", "/d/sub/d.iso", "/e/f.iso"]
         #expect(
             ExistingFiles.lines(tasks) { there.contains($0) } == [
-                "2 of 5 files are there already: fetched again under other names; --on-conflict skip keeps them, "
+                "2 of 5 files exist already: fetched again under other names; --on-conflict skip keeps them, "
                     + "verify compares checksums",
-                "1 of 5 files is there already: fetched again unless they have their checksums",
+                "1 of 5 files exists already: fetched again unless they have their checksums",
             ])
         #expect(ExistingFiles.lines(tasks) { _ in false }.isEmpty)
     }
@@ -39,6 +39,6 @@ import XferProtocol
     @Test(arguments: ConflictPolicy.allCases)
     func everyPolicyIsExplained(policy: ConflictPolicy) throws {
         let lines = ExistingFiles.lines([task("http://h/a", policy)]) { _ in true }
-        #expect(try #require(lines.first).hasPrefix("1 of 1 files is there already: ") && lines.count == 1)
+        #expect(try #require(lines.first).hasPrefix("1 of 1 files exists already: ") && lines.count == 1)
     }
 }
