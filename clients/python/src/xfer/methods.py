@@ -339,8 +339,8 @@ class TaskMethods:
                 the part. If the server sends only the whole, the task fails. Not with a cache.
             max_size: For a download: its greatest length in bytes. A larger one fails with
                 too_large, and its bytes are deleted. Default is unlimited.
-            resume: Continuation of kept bytes without a validator: unsafe allows it; default auto
-                does not.
+            resume: Whether kept bytes are continued without a validator: auto (default) does not,
+                unsafe does.
             profile: Profile that supplies fields left unset here; null in one of the following
                 fields unsets the profile's value.
             redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
@@ -1161,8 +1161,9 @@ class GroupMethods:
         max_recv_rate: Maybe[Optional[int]] = UNSET,
         max_send_rate: Maybe[Optional[int]] = UNSET,
     ) -> GroupGetResult:
-        """Sets a group's own limits, also before it has tasks; they survive restarts. The queue's
-        limits apply as well. Transfers that exceed a lower limit continue. Operators only.
+        """Sets a group's own limits, also before it has tasks; they also apply after a restart. The
+        queue's limits apply as well. Transfers that exceed a lower limit continue. Operators
+        only.
 
         Args:
             name: The group's name.

@@ -663,7 +663,7 @@ class CookieRecordRequired(TypedDict):
     """The fields that every CookieRecord has."""
 
     domain: str
-    """The host that gets it."""
+    """The host to which the cookie is sent."""
 
     name: str
     """Its name."""
@@ -676,13 +676,13 @@ class CookieRecord(CookieRecordRequired, total=False):
     """A cookie and the servers to which it is sent; its value is *** when shown."""
 
     include_subdomains: bool
-    """True if its subdomains get it, too; default false."""
+    """True if the cookie is also sent to its subdomains; default false."""
 
     path: str
-    """The path to which it is sent, with all paths below; default /."""
+    """The path to which the cookie is sent, with all paths below it; default /."""
 
     secure: bool
-    """True if it is sent over https only; default false."""
+    """True if the cookie is sent over https only; default false."""
 
     expires: int
     """Expiry in seconds since 1970; 0, the default, is never."""
@@ -926,7 +926,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     resume: ResumeMode
-    """Continuation of kept bytes without a validator: unsafe allows it; default auto does not."""
+    """Whether kept bytes are continued without a validator: auto (default) does not, unsafe does.
+    """
 
     profile: str
     """Profile that supplies fields left unset here; null in one of the following fields unsets the
@@ -1303,7 +1304,7 @@ class TaskRecord:
     """The greatest length in bytes; absent is unlimited."""
 
     resume: Optional[ResumeMode] = None
-    """Continuation of kept bytes without a validator."""
+    """Whether kept bytes are continued without a validator: auto does not, unsafe does."""
 
     profile: Optional[str] = None
     """Profile whose defaults it got."""
@@ -1735,7 +1736,7 @@ class StagedFileRecord:
     """Time of its last change, in nanoseconds since 1970, in decimal digits."""
 
     checksum: Optional[str] = None
-    """Its digest, if one was computed."""
+    """Digest of the file, if one was computed."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StagedFileRecord:
@@ -2160,9 +2161,10 @@ class SelectionResultUnchanged:
     """State of the task."""
 
     reason: Optional[str] = None
-    """Reason, where the state alone does not explain it: not_resumable, a running request that must
-    not be repeated cannot be paused; file_kept, its file could not be deleted (see files);
-    source_deleted, the copy of what a cancelled task would send again is gone.
+    """Reason, where the state alone does not explain it. not_resumable: a running request that must
+    not be repeated cannot be paused. file_kept: its file could not be deleted (see files).
+    source_deleted: the copy of the cancelled task's content was deleted, so it cannot be sent
+    again.
     """
 
     @classmethod
@@ -2344,25 +2346,26 @@ class TaskChanges(TypedDict, total=False):
     """Time at which it fails unless it has ended or is staged; null is never."""
 
     after_batch: Optional[BatchID]
-    """Batch whose members have to complete before it starts; null is none; only while not running.
+    """Batch whose members have to complete before it starts; null is none; only while the task is
+    not running.
     """
 
     after_group: Optional[str]
     """Group whose tasks have to complete before it starts: those that are unfinished now; null is
-    none; only while not running.
+    none; only while the task is not running.
     """
 
     lease: Optional[str]
     """The lease that has to be in force while it runs; null is none."""
 
     dir: str
-    """Absolute path of the directory; only while not running."""
+    """Absolute path of the directory; only while the task is not running."""
 
     output: Optional[str]
-    """The file's name or path; null leaves it to the server; only while not running."""
+    """The file's name or path; null leaves it to the server; only while the task is not running."""
 
     on_conflict: ConflictPolicy
-    """Action if the name is taken; only while not running."""
+    """Action if the name is taken; only while the task is not running."""
 
     allow_hidden: bool
     """Allow a path with a hidden component directly beneath a home directory; only while not
@@ -2370,41 +2373,43 @@ class TaskChanges(TypedDict, total=False):
     """
 
     checksum: Optional[str]
-    """The digest the bytes must have; null is none; only while not running."""
+    """The digest the bytes must have; null is none; only while the task is not running."""
 
     segments: Optional[Union[int, Literal["auto"]]]
     """Number of parts of a download that are fetched at the same time; null is download.segments;
-    only while not running.
+    only while the task is not running.
     """
 
     max_size: Optional[int]
-    """The greatest length of a download in bytes; null is unlimited; only while not running."""
+    """The greatest length of a download in bytes; null is unlimited; only while the task is not
+    running.
+    """
 
     headers: HeaderList
-    """All header fields to send; only while not running."""
+    """All header fields to send; only while the task is not running."""
 
     credential: Optional[CredentialRecord]
-    """Credential; null is none; only while not running."""
+    """Credential; null is none; only while the task is not running."""
 
     client_cert: Optional[ClientCertificateRecord]
     """Client certificate for servers of the URL's origin that request one; null is none; only while
-    not running.
+    the task is not running.
     """
 
     cookie_list: Optional[Sequence[CookieRecord]]
-    """Cookies of its own; null is none; only while not running."""
+    """Cookies of its own; null is none; only while the task is not running."""
 
     proxy: Optional[Union[str, ProxyRecordForm]]
-    """The proxy to go through; null is none; only while not running."""
+    """The proxy to go through; null is none; only while the task is not running."""
 
     connect_timeout: float
-    """Seconds; 0 is unlimited; only while not running."""
+    """Seconds; 0 is unlimited; only while the task is not running."""
 
     idle_timeout: float
-    """Seconds; 0 is unlimited; only while not running."""
+    """Seconds; 0 is unlimited; only while the task is not running."""
 
     total_timeout: float
-    """Seconds; 0 is unlimited; only while not running."""
+    """Seconds; 0 is unlimited; only while the task is not running."""
 
     min_recv_rate: Optional[int]
     """Bytes per second that each connection has to receive; null is download.min_recv_rate; only
@@ -2412,12 +2417,12 @@ class TaskChanges(TypedDict, total=False):
     """
 
     min_recv_time: Optional[float]
-    """Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while not
-    running.
+    """Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while the
+    task is not running.
     """
 
     reject_html: bool
-    """True to treat an answer with a web page as a failure; only while not running."""
+    """True to treat an answer with a web page as a failure; only while the task is not running."""
 
     announced_digests: AnnouncedDigests
     """Treatment of digests that the server announces (ignore: wrong digests are accepted); only
@@ -2425,32 +2430,38 @@ class TaskChanges(TypedDict, total=False):
     """
 
     ip_version: IPVersion
-    """Addresses to connect to; only while not running."""
+    """Addresses to connect to; only while the task is not running."""
 
     interface: Optional[str]
-    """The network interface or local address to connect from; null is none; only while not running.
+    """The network interface or local address to connect from; null is none; only while the task is
+    not running.
     """
 
     ca_file: Optional[str]
-    """A PEM file of the authorities that are trusted; null is the daemon's; only while not running.
+    """A PEM file of the authorities that are trusted; null is the daemon's; only while the task is
+    not running.
     """
 
     resolve: Sequence[str]
-    """Addresses to use in place of the resolver's; only while not running."""
+    """Addresses to use in place of the resolver's; only while the task is not running."""
 
     connect_to: Sequence[str]
-    """Targets to connect to in place of hosts and ports; only while not running."""
+    """Targets to connect to in place of hosts and ports; only while the task is not running."""
 
     unix_socket: Optional[str]
-    """The Unix socket through which the URL's host is reached; null is none; only while not
-    running.
+    """The Unix socket through which the URL's host is reached; null is none; only while the task is
+    not running.
     """
 
     policy: Optional[str]
-    """A trust policy in addition to the host's own; null is none; only while not running."""
+    """A trust policy in addition to the host's own; null is none; only while the task is not
+    running.
+    """
 
     after: Optional[Sequence[TaskID]]
-    """Tasks that have to complete before it starts; null is none; only while not running."""
+    """Tasks that have to complete before it starts; null is none; only while the task is not
+    running.
+    """
 
 
 @dataclass(frozen=True)
@@ -2700,21 +2711,21 @@ class QueueLimits:
     """The limits of the queue that are in force."""
 
     max_active: int
-    """Highest number of transfers at once; while it is automatic, small ones."""
+    """Highest number of transfers at once; of small transfers if xferd determines the number."""
 
     max_active_per_host: int
-    """Highest number of transfers at once from one host; while it is automatic, connections over
-    HTTP/1.1.
+    """Highest number of transfers at once from one host; of HTTP/1.1 connections if xferd
+    determines the number.
     """
 
     order: QueueOrder
     """Order of a host's tasks."""
 
     max_recv_rate: int
-    """Bytes per second received over all transfers; 0 is unlimited."""
+    """Bytes per second that all transfers may receive together; 0 is unlimited."""
 
     max_send_rate: int
-    """Bytes per second sent over all transfers; 0 is unlimited."""
+    """Bytes per second that all transfers may send together; 0 is unlimited."""
 
     automatic: Optional[List[str]] = None
     """The limits among max_active and max_active_per_host that are not set, so that xferd
@@ -2895,21 +2906,21 @@ class BatchRecord:
     """The uid of the process that added it."""
 
     group: str
-    """The group its members are in, for group.* and filters."""
+    """The group of its members, for group.* and filters."""
 
     total: int
-    """Members at the add."""
+    """Number of members when the batch was added."""
 
     finished: int
-    """Members that are completed, failed, cancelled or superseded, including those that were
-    removed since.
+    """Number of members that completed, failed, or were cancelled or superseded, including removed
+    ones.
     """
 
     skipped: int
-    """The same as failed: its name before 1.0.0."""
+    """The same number as failed, under its name before 1.0.0."""
 
     counts: StateCounts
-    """Members by state, without those that were removed."""
+    """Number of members by state, without removed ones."""
 
     created_at: datetime
     """Time of the add."""
@@ -2918,7 +2929,7 @@ class BatchRecord:
     """Time at which the last member ended for the first time; null before."""
 
     failed: Optional[int] = None
-    """Number of those that failed."""
+    """Number of members that failed."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BatchRecord:
@@ -3069,7 +3080,7 @@ class GroupRecord:
     """Highest number of its transfers at once; null is no limit of its own."""
 
     counts: StateCounts
-    """Its tasks by state."""
+    """Number of its tasks by state."""
 
     max_recv_rate: Optional[int] = None
     """Bytes per second its transfers may receive together."""
@@ -3601,7 +3612,7 @@ class ServerReportRecord:
     """Port of the server."""
 
     verdict: ServerReportRecordServerVerdict
-    """Result for a task."""
+    """Verdict that a task would get."""
 
     chain: List[ServerCertificateRecord]
     """The certificates, leaf first, as the server sent them."""
@@ -3678,7 +3689,7 @@ class ServerCertificateRecord:
 
 @dataclass(frozen=True)
 class StageRecord:
-    """One check, without the policies."""
+    """One check of the server, independent of the policies."""
 
     stage: TrustStage
     """Name of the check."""
@@ -5410,16 +5421,16 @@ class BatchCompletedEvent:
     """The batch."""
 
     total: int
-    """Members at the add."""
+    """Number of members when the batch was added."""
 
     finished: int
     """Members that have ended: all of them."""
 
     failed: int
-    """Number of those that failed."""
+    """Number of members that failed."""
 
     skipped: int
-    """The same as failed: its name before 1.0.0."""
+    """The same number as failed, under its name before 1.0.0."""
 
     task_id: Optional[TaskID] = None
     """The task concerned."""
