@@ -68,7 +68,7 @@ struct FleetCommandTests {
         try await withFleet(1) { fleet in
             let id = try await stalled(fleet, server, "/d", until: gate)
             let drained = try await fleet.first.ctl("fleet", "drain", "a")
-            #expect(drained.isSuccess && drained.output.contains("finishes 1"), "\(drained)")
+            #expect(drained.isSuccess && drained.output.contains("finishes the 1 it has"), "\(drained)")
             let later = try await fleet.first.add(server.url("/later"), ["output": "later"])
             gate.open()
             try await fleet.first.wait(id, for: "completed")

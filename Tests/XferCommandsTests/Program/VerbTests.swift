@@ -165,6 +165,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
     @Test func aHostWithoutAPortSelectsItsTasksAtEveryPort() async throws {
         let daemon = try ScriptedDaemon { method, params in
             guard method == "task.list" else { return .result(["changed_count": 3, "unchanged_count": 0]) }
+            // With the hosts that were found, they are few.
+            guard params["filter"]?["host"] == nil else { return .result(["tasks": [], "next_cursor": nil]) }
             let urls =
                 params["cursor"] == nil
                 ? ["http://a.example:8080/1", "https://A.example/2", "http://b.example:8080/3"]
@@ -176,7 +178,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         }
         let result = try await Program.run(["retry", "--failed", "--host", "a.example"], daemon: daemon)
         #expect(result.output == "3 retried\n")
-        #expect(daemon.calls(of: "task.list").map { $0["filter"] } == [["state": "failed"], ["state": "failed"]])
+        let searches = daemon.calls(of: "task.list").prefix(2)
+        #expect(searches.map { $0["filter"] } == [["state": "failed"], ["state": "failed"]])
         let filter: JSONValue = ["state": "failed", "host": ["a.example", "a.example:8080"]]
         #expect(daemon.calls(of: "task.retry") == [["filter": filter]])
     }
