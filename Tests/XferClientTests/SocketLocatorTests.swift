@@ -56,16 +56,24 @@ struct SocketLocatorTests {
     }
 
     @Test func theAdviceNamesOnlyWhatCanWorkHere() throws {
-        func advice(_ origin: SocketLocator.Instance, _ system: Bool, _ user: Bool) -> String {
+        func advice(
+            _ origin: SocketLocator.Instance, _ system: Bool, _ user: Bool, isRoot: Bool = false
+        ) -> String {
             let tried = SocketLocator(environment: ["HOME": "/h"], uid: 7).candidates(for: origin)
                 .map { FailedCandidate(candidate: $0, error: .noSocket(path: $0.path)) }
-            return NoDaemonError(tried: tried).advice(ServiceManagers(hasSystem: system, hasUser: user))
+            let managers = ServiceManagers(hasSystem: system, hasUser: user)
+            return NoDaemonError(tried: tried).advice(managers, isRoot: isRoot)
         }
         #expect(advice(.user, true, true).contains("systemctl --user enable --now xferd.socket xferd.service"))
         #expect(advice(.user, true, false) == "start one with \"xferctl daemon start\"")
         #expect(advice(.automatic, false, false) == "start one with \"xferctl daemon start\"")
         #expect(advice(.system, true, false).contains("sudo systemctl enable --now xferd.socket xferd.service"))
         #expect(!advice(.system, false, false).contains("systemctl"))
+        let systems = "start it with \"sudo systemctl enable --now xferd.socket xferd.service\""
+        #expect(advice(.automatic, true, true, isRoot: true) == systems)
+        #expect(advice(.automatic, true, false) == "start one with \"xferctl daemon start\"")
+        #expect(advice(.automatic, false, false, isRoot: true) == "start one with \"xferctl daemon start\"")
+        #expect(advice(.user, true, false, isRoot: true) == "start one with \"xferctl daemon start\"")
         #expect(advice(.fleet, false, false) == "start one with \"xfer-fleet run &\"")
     }
 

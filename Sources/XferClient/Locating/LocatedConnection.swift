@@ -60,7 +60,8 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The user's next step: start a daemon, or request access.
-    public func advice(_ managers: ServiceManagers = .ofThisMachine()) -> String {
+    public func advice(_ managers: ServiceManagers = .ofThisMachine(), isRoot: Bool? = nil) -> String {
+        let isRoot = isRoot ?? (geteuid() == 0)
         let origins = tried.map(\.candidate.origin)
         if origins.contains(.server) { return serverAdvice }
         // The runtime directory is another user's: a daemon of the caller's own lies in the state directory.
@@ -75,7 +76,8 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
             let unit = managers.hasSystem ? "\"sudo systemctl enable --now xfer-fleet\" or " : ""
             return "start one with \(unit)\"xfer-fleet run &\""
         }
-        if origins.contains(.user) {
+        // On a machine with systemd the system's daemon is root's, unless root asked for its own with --user.
+        if origins.contains(.user), !(isRoot && managers.hasSystem && origins.contains(.system)) {
             let unit = managers.hasUser ? " or \"systemctl --user enable --now xferd.socket xferd.service\"" : ""
             return "start one with \"xferctl daemon start\"\(unit)"
         }

@@ -47,7 +47,8 @@ import XferTestSupport
             (.system, .noSocket(path: "/s")),
         ]
         #expect(mayStart(errors))
-        #expect(error(errors).advice(ServiceManagers(hasSystem: true, hasUser: false)).hasPrefix("start one with"))
+        let managers = ServiceManagers(hasSystem: true, hasUser: false)
+        #expect(error(errors).advice(managers, isRoot: false).hasPrefix("start one with"))
         let systems = error([(.system, .permissionDenied(path: "/run/xferd/xferd.sock"))])
         #expect(systems.advice(ServiceManagers(hasSystem: true, hasUser: false)).hasPrefix("ask the operator"))
     }
