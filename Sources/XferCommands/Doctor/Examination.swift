@@ -87,6 +87,10 @@ struct Examination: Sendable {
                     .problem(
                         "roots", "\(directory) cannot be written by the daemon's user (uid \(user))",
                         "chown \(user) \(directory), or let its group write there")
+                } else if let processID, isReadOnly(directory, forProcess: processID) {
+                    .problem(
+                        "roots", "\(directory) is read-only for the daemon",
+                        "systemctl edit xferd: [Service] ReadWritePaths=\(directory), then restart it")
                 } else {
                     .well("roots", "\(directory) is there")
                 }
@@ -207,6 +211,23 @@ struct Examination: Sendable {
         let lines = system.text("/proc/\(processID)/status")?.split(separator: "\n") ?? []
         return lines.first { $0.hasPrefix("Uid:") }?.split { $0 == "\t" || $0 == " " }.dropFirst(2).first
             .flatMap { UInt32($0, radix: 10) }
+    }
+
+    /// True if the mount of the directory is read-only in the table of the daemon's process (proc(5),
+    /// /proc/PID/mountinfo): by its unit's sandbox, or because its disk is.
+    private func isReadOnly(_ directory: String, forProcess processID: Int64) -> Bool {
+        let path = system.resolved(directory)
+        var (length, isReadOnly) = (0, false)
+        for line in system.text("/proc/\(processID)/mountinfo")?.split(separator: "\n") ?? [] {
+            let fields = line.split(separator: " ")
+            guard fields.count > 5 else { continue }
+            let point = fields[4].replacing("\\040", with: " ")
+            let isAbove = point == "/" || path == point || path.utf8.starts(with: "\(point)/".utf8)
+            // Of two mounts at one place the later one counts.
+            guard isAbove, point.utf8.count >= length else { continue }
+            (length, isReadOnly) = (point.utf8.count, fields[5].split(separator: ",").contains("ro"))
+        }
+        return isReadOnly
     }
 
     /// The service manager's view of the daemon.

@@ -34,6 +34,8 @@ struct SystemFacts: Sendable {
     var entry: @Sendable (_ path: String) -> Entry
     /// The owner and the permission bits of a directory; nil when they cannot be read.
     var permissions: @Sendable (_ path: String) -> Permissions? = { _ in nil }
+    /// The path without symbolic links; unchanged when it cannot be resolved.
+    var resolved: @Sendable (_ path: String) -> String = { $0 }
     /// The free space; nil when it cannot be measured.
     var room: @Sendable (_ path: String) -> Room?
     /// The beginning of a text file; nil when it cannot be read.
@@ -50,8 +52,8 @@ struct SystemFacts: Sendable {
 
     static var ofThisMachine: SystemFacts {
         SystemFacts(
-            entry: entry, permissions: permissions, room: room, text: { text($0) }, now: Int64(clamping: time(nil)),
-            isClockSynchronised: isClockSynchronised, unit: unit, resolves: resolves,
+            entry: entry, permissions: permissions, resolved: resolved, room: room, text: { text($0) },
+            now: Int64(clamping: time(nil)), isClockSynchronised: isClockSynchronised, unit: unit, resolves: resolves,
             userName: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "")
     }
 
@@ -69,6 +71,12 @@ struct SystemFacts: Sendable {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
         return Permissions(owner: facts.st_uid, mode: facts.st_mode & 0o777)
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
     }
 
     private static func room(_ path: String) -> Room? {

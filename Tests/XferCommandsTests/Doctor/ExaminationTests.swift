@@ -118,6 +118,28 @@ import XferSystem
         #expect(!SystemFacts.Permissions(owner: 1000, mode: 0).excludes(0))
     }
 
+    /// `ProtectSystem=strict` and `ReadWritePaths=`, systemd.exec(5).
+    @Test(
+        arguments: [
+            ("/srv/nas", .problem), ("/srv", .problem), ("/srv/nas/in", .well), ("/srv/nas/in/deep", .well),
+            ("/srv/nas/inner", .problem), ("/my disk/a", .well), ("/over", .well), ("/link", .well),
+        ] as [(String, Finding.Level)])
+    func aRootThatIsReadOnlyForTheDaemonIsAProblem(directory: String, level: Finding.Level) {
+        let mounts = """
+            180 179 254:0 / / ro,relatime shared:1 master:2 - ext4 /dev/vda rw
+            211 180 254:0 /srv/nas/in /srv/nas/in rw,nosuid,relatime shared:101 - ext4 /dev/vda rw
+            212 180 254:1 / /my\\040disk rw - ext4 /dev/vdb rw
+            213 180 254:1 / /over ro - ext4 /dev/vdb rw
+            214 180 254:1 / /over rw - ext4 /dev/vdb rw
+            damaged
+            """
+        var facts = system(entries: [directory: .directory], texts: ["/proc/7/mountinfo": mounts])
+        facts.resolved = { $0 == "/link" ? "/srv/nas/in" : $0 }
+        let settings = ["download.roots": "[]", "download.dir": "\"\(directory)\""]
+        #expect(examination(facts, settings).roots(processID: 7).map(\.level) == [level])
+        #expect(examination(facts, settings).roots(processID: 8).map(\.level) == [.well])
+    }
+
     @Test func aFileSystemIsShownWithWhatItLacks() {
         var status = status
         #expect(examination(system()).fileSystems(status).isEmpty)
