@@ -90,7 +90,7 @@ extension FileError: CustomStringConvertible {
         case .forbidden(let path, let roots):
             "\(path.quoted) belongs to the service itself; choose another directory in \(Self.list(roots))"
         case .outsideConfinement(let path, let directory):
-            "\(path.quoted) is outside \(directory.quoted), or a symbolic link in it leads out of it: clients on the network without the scope operate write beneath that directory only"
+            "\(path.quoted) is outside \(directory.quoted), or a symbolic link in it leads out of it: clients on the network without the scope operate write beneath that directory only; a token for another one is made with `xferctl token add NAME --dir DIR`"
         case .hidden(let path, let home?):
             "\(path.quoted) has a hidden name directly beneath the home directory \(home.quoted), where files configure programs: allow_hidden (--allow-hidden) or the setting download.allow_hidden allows it"
         case .hidden(let path, nil):

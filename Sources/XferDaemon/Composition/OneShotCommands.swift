@@ -91,7 +91,7 @@ public enum OneShotCommands {
     /// The error that entries of `access` refer to users or groups that do not exist. A start only warns: a deleted
     /// account, or a directory service that is down, must not stop the service.
     private struct UnknownUsers: Error, CustomStringConvertible {
-        var description: String { "the configuration names users or groups who do not exist" }
+        var description: String { "the configuration names users or groups who do not exist, or twice" }
     }
 
     private static func report(fault: DaemonExit = .badConfiguration, _ body: () throws -> Void) -> DaemonExit {

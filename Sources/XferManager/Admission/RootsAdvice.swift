@@ -21,10 +21,17 @@ struct RootsAdvice {
     /// The text for callers who may change the configuration.
     var ofOperator: String { "\(refusal); to allow it, write\(place): download: { roots: \(list) }" }
 
-    /// The text for callers whose roots the operator grants.
+    /// The text for callers whose roots the operator grants. They have an entry, perhaps by name or that of a group.
     func ofGuest(_ owner: Owner) -> String {
-        refusal
-            + "; an operator can allow it\(place): access: { users: { \"\(owner.rawValue)\": { roots: \(list) } } }"
+        refusal + "; an operator can allow it\(place), in the entry of user \(owner.rawValue), or of a group, beneath "
+            + "access: roots: \(list)"
+    }
+
+    /// The text for callers with an operator's token that does not have the scope `operate`: the operators' roots count,
+    /// and the token's directory.
+    var ofOperatorsToken: String {
+        "\(refusal); an operator can allow it\(place): download: { roots: \(list) }, and then make a token for it: "
+            + "xferctl token add NAME --dir \(quoted(refused))"
     }
 
     /// The text in YAML's double quotes. Control characters do not reach the terminal.

@@ -1,3 +1,4 @@
+import Glibc
 import XferCore
 import XferCurl
 import XferFiles
@@ -72,8 +73,15 @@ extension TaskAdmission {
         switch error {
         case .outsideRoots(let directory, let roots):
             let advice = RootsAdvice(refused: directory, roots: roots, file: settings.configurationFile)
-            let line = principal.isOperator ? advice.ofOperator : advice.ofGuest(principal.owner)
-            return .permissionDenied(path: path, reason: line)
+            if principal.isOperator { return .permissionDenied(path: path, reason: advice.ofOperator) }
+            let isOperators = settings.isOperator(principal.owner)
+            return .permissionDenied(
+                path: path, reason: isOperators ? advice.ofOperatorsToken : advice.ofGuest(principal.owner))
+        case .notWritable(let directory, EROFS):
+            return .permissionDenied(
+                path: path,
+                reason: "\(error.description); if that is the sandbox of the daemon's unit: systemctl edit xferd, "
+                    + "[Service], ReadWritePaths=\(directory)")
         case .forbidden, .outsideConfinement, .hidden, .notWritable, .notPermitted, .undecidable:
             return .permissionDenied(path: path, reason: error.description)
         default:

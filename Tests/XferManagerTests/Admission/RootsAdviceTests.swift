@@ -12,7 +12,12 @@ import XferModel
         #expect(advice.ofOperator.hasPrefix(#""/data" is outside the allowed directories ("/home/ann"), or a"#))
         #expect(
             advice.ofGuest(Owner(uid: 1001)).hasSuffix(
-                #"allow it in /home/ann/c.yaml: access: { users: { "1001": { roots: ["/home/ann", "/data"] } } }"#))
+                #"in /home/ann/c.yaml, in the entry of user 1001, or of a group, beneath access: "#
+                    + #"roots: ["/home/ann", "/data"]"#))
+        #expect(
+            advice.ofOperatorsToken.hasSuffix(
+                #"allow it in /home/ann/c.yaml: download: { roots: ["/home/ann", "/data"] }, "#
+                    + #"and then make a token for it: xferctl token add NAME --dir "/data""#))
         let without = RootsAdvice(refused: "/data", roots: [], file: nil)
         #expect(without.ofOperator.hasSuffix(#"to allow it, write: download: { roots: ["/data"] }"#))
     }
