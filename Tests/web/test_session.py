@@ -68,7 +68,7 @@ def test_a_token_that_only_reads_is_told_what_it_may_not_do(
 
 def test_a_token_that_only_adds_adds(logged_out: Page, daemon: Daemon, client: xfer.Client, site: Site) -> None:
     logged_out.type_into("token", daemon.token("add"), Keys.ENTER)
-    logged_out.wait_for_text("connection", "may add tasks")
+    logged_out.wait_for_text("connection", "can add tasks")
     logged_out.click("Add", "header")
     logged_out.browser.switch_to.active_element.send_keys(f"{site.url}/small", Keys.CONTROL, Keys.ENTER)
     logged_out.click("Add", "#add-dialog")
