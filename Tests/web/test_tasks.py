@@ -315,7 +315,7 @@ def test_a_rate_that_is_none_is_refused_with_an_example(page: Page, client: xfer
     page.until(lambda: field.get_property("value") == "0", "the present limit")
     field.send_keys("x")
     page.click("Set limits")
-    page.wait_for_text("limits-error", '"0x" is no rate')
+    page.wait_for_text("limits-error", '"0x" is not a rate')
 
 
 def test_one_task_is_limited(page: Page, site: Site, client: xfer.Client) -> None:
