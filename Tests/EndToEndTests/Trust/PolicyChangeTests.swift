@@ -198,7 +198,8 @@ import XferTestSupport
                 "lax", host, [],
                 ["mode": "none", "allow_invalid_certificates": true, "validates_domain_name": false])
             for _ in 0..<3 { try await daemon.complete(try await daemon.add("https://\(host)/f")) }
-            #expect(server.counts.connections == 1)
+            // At least one of the tasks has no handshake of its own.
+            #expect(server.counts.connections < 3)
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("allows invalid certificates") }
             #expect(lines.count == 3, "\(lines)")
             for (id, line) in zip(1..., lines) {
