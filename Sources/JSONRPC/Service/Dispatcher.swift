@@ -5,16 +5,16 @@ struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
     private let turns: BulkTurns
-    /// The turns in which messages of unprivileged clients begin. However many they send, few of them wait for a thread
-    /// of the executor, where the requests of others would wait behind them.
-    private let beginnings: BulkTurns
+    /// The turns in which messages of unprivileged clients are parsed and the calls of their batches begin. However many
+    /// there are, few of them wait for a thread of the executor, so that they do not delay the requests of others.
+    private let parsing: BulkTurns
 
     /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
         self.service = service
         self.limits = limits
         self.turns = turns ?? BulkTurns(limit: limits.bulkRequests)
-        beginnings = BulkTurns(limit: limits.beginningMessages, reserved: 0)
+        parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
     }
 
     /// The answer to one message.
@@ -40,8 +40,8 @@ struct Dispatcher: Sendable {
     /// because notifications are carried out.
     func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
         guard !service.isPrivileged(connection) else { return RPCMessage(parsing: text, limits: limits) }
-        await beginnings.enter(for: connection, isPrivileged: false)
-        defer { beginnings.giveBack() }
+        await parsing.enter(for: connection, isPrivileged: false)
+        defer { parsing.giveBack() }
         return RPCMessage(parsing: text, limits: limits)
     }
 
@@ -112,13 +112,20 @@ struct Dispatcher: Sendable {
 
     private func answer(to calls: [RPCCall], width: Int, on connection: RPCConnection) async -> [UInt8]? {
         var gathered = BatchAnswer(count: calls.count, limit: limits.messageBytes)
+        let takesTurns = !service.isPrivileged(connection)
         await withTaskGroup(of: (index: Int, answer: [UInt8]?).self) { group in
             var begun = 0
             func begin() {
                 guard begun < calls.count else { return }
                 let index = begun
                 begun += 1
-                group.addTask { (index, await answer(to: calls[index], on: connection)) }
+                group.addTask {
+                    if takesTurns {
+                        await parsing.enter(for: connection, isPrivileged: false)
+                        parsing.giveBack()
+                    }
+                    return (index, await answer(to: calls[index], on: connection))
+                }
             }
             for _ in 0..<max(1, width) { begin() }
             for await (index, answer) in group {

@@ -31,9 +31,9 @@ public struct RPCLimits: Hashable, Sendable {
     /// is reserved for privileged users. Further bulk requests wait. The users take turns, and so do the connections of
     /// each user.
     public var bulkRequests = 2
-    /// The highest number of messages of unprivileged clients that are parsed at the same time. Further messages wait;
-    /// the users take turns, and the connections of each.
-    public var beginningMessages = 2
+    /// The highest number of messages of unprivileged clients that are parsed at the same time. Further messages wait.
+    /// The users take turns, and so do the connections of each user.
+    public var parsedMessages = 2
     /// The highest number of requests in one batch. Beyond: −32600 for the whole batch.
     public var batchRequests = 10_000
     /// The highest number of bytes of all header fields of an HTTP request together with its request line. Beyond: 431,
