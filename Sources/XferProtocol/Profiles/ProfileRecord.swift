@@ -43,7 +43,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         sections: [
             .required("name", \.name, "The profile's name."),
             .required(
-                "origin", \.origin, "Origin of the definition. A policy from the configuration is changed there."),
+                "origin", \.origin, "Origin of the definition. A profile from the configuration is changed there."),
             .optional("base_url", \.baseURL, "Relative URLs of tasks are resolved against it."),
             .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
             .optional("header_rules", \.headerRules, "Changes to the header fields by host."),
