@@ -127,7 +127,11 @@ struct SelectionReason {
     /// The number of tasks per state, for tasks that matched and stayed unchanged.
     func states() -> String? {
         var params = TaskList.Params()
-        params.filter = (try? filters.filter(daemon)) ?? .everything
+        do throws(CommandFailure) {
+            params.filter = try filters.filter(daemon) ?? .everything
+        } catch {
+            return nil
+        }
         params.fields = TaskColumns(["state"])
         params.limit = TaskPages.largest
         guard let page = try? daemon.call(TaskList.self, params).value, !page.tasks.isEmpty else { return nil }

@@ -72,7 +72,7 @@ import XferTestSupport
                 }
             }
         }
-        // A server that maps root to nobody (exports(5), root_squash) decides by itself.
+        // Where the list is unknown, as over NFS, the server decides: it may map root to nobody (exports(5), root_squash).
         let remote = FilePermissions(owner: 4711, group: 4800, mode: 0o777, list: .unknown)
         #expect(remote.decision(about: .read, for: FileUser(uid: 0, gid: 0, groups: [])) == .undecided)
     }
