@@ -3780,7 +3780,7 @@ class ProfileRecord:
     """The profile's name."""
 
     origin: ProfileOrigin
-    """Origin of the definition. A policy from the configuration is changed there."""
+    """Origin of the definition. A profile from the configuration is changed there."""
 
     base_url: Optional[str] = None
     """Relative URLs of tasks are resolved against it."""
