@@ -35,8 +35,11 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointInterval = Duration.seconds(2)
     /// The number of segments of a download that are fetched at the same time, unless the task sets its own number.
     public var segments = SegmentCount.one
-    /// The least rate of a connection, unless the task sets its own.
-    public var leastRate = LeastRate(rate: 0, time: 30)
+    /// The number of bytes per second that each connection has to receive, unless the task sets its own; 0 turns this
+    /// off.
+    public var minReceiveRate: Int64 = 0
+    /// The time over which that is measured.
+    public var minReceiveTime = Duration.seconds(30)
     /// The highest number of bytes in one request of a tus upload, unless the task sets its own; 0 is unlimited.
     public var uploadChunkSize: Int64 = 0
     /// The smallest segment of a download, in bytes.
@@ -53,7 +56,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestResult: Int64 = 1 << 30
     /// The highest ratio of decoded bytes to received bytes of a response. Beyond 1 MiB, a higher ratio fails with
     /// `expansion_limit`.
-    public var largestResultRatio: Int64 = 200
+    public var largestResultRatio = 200
     /// The largest response that is parsed, in bytes. A larger one fails with `parse_failed`.
     public var largestParsedResult: Int64 = 1 << 20
     /// A PEM bundle of the trusted certificate authorities; nil for the system's bundle.
@@ -82,12 +85,12 @@ public struct ManagerSettings: Hashable, Sendable {
     public var credentialsDirectory: String?
     /// The uid that the daemon runs as. This user and root are operators.
     public var ownUID: UInt32
-    /// The time for which a task is retried after its last progress, in seconds, unless the task sets its own limit.
-    public var retryFor: Int64 = 86_400
+    /// The time for which a task is retried after its last progress, unless the task sets its own limit.
+    public var retryFor = Duration.seconds(86_400)
     /// The delays between attempts. No setting of the daemon; tests shorten it.
     public var retry = RetryPolicy()
-    /// The time for which a permanently failed URL is refused without a request, in seconds; 0 turns this off.
-    public var negativeTTL: Int64 = 3600
+    /// The time for which a permanently failed URL is refused without a request; zero turns this off.
+    public var negativeTTL = Duration.seconds(3600)
     /// The highest number of bytes that are kept for the tasks of one user who is not an operator.
     public var maxStoredPerUser: Int64 = 256 << 20
     /// True if tasks of different owners may share a transfer.
@@ -95,8 +98,8 @@ public struct ManagerSettings: Hashable, Sendable {
     /// The limit for the bytes of all cached contents. If they exceed it, the least recently used contents are removed
     /// until at most half of the limit is left.
     public var cacheMaxBytes: Int64 = 1 << 30
-    /// The time for which a response stays in the cache after its last use, in seconds.
-    public var cacheMaxAge: Int64 = 604_800
+    /// The time for which a response stays in the cache after its last use.
+    public var cacheMaxAge = Duration.seconds(604_800)
     /// Limits in bytes per second for all transfers together. If `timetable` has entries, it takes precedence.
     public var bandwidth = BandwidthLimits()
     /// The bandwidth limits by time of day, in the machine's own time zone.
@@ -158,18 +161,18 @@ public struct ManagerSettings: Hashable, Sendable {
     }
 }
 
-/// The time for which events, ended tasks and their bytes are stored. Ages are in seconds.
+/// The time for which events, ended tasks and their bytes are stored.
 public struct Retention: Hashable, Sendable {
     public var maxEvents = 100_000
-    /// The time in seconds after which events are trimmed; events younger than 24 h never are.
-    public var maxEventAge: Int64 = 2_592_000
+    /// The time after which events are trimmed; events younger than 24 h never are.
+    public var maxEventAge = Duration.seconds(2_592_000)
     /// The highest number of ended tasks that are kept.
     public var maxHistory = 100_000
-    public var maxHistoryAge: Int64 = 7_776_000
+    public var maxHistoryAge = Duration.seconds(7_776_000)
     /// The time for which the partial bytes and the spooled sources of a failed task are kept.
-    public var keepFailed: Int64 = 604_800
+    public var keepFailed = Duration.seconds(604_800)
     /// The time for which the responses of ended tasks are stored.
-    public var keepResults: Int64 = 604_800
+    public var keepResults = Duration.seconds(604_800)
 
     public init() {}
 }

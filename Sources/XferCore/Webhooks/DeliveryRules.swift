@@ -19,7 +19,7 @@ public enum DeliveryRules {
     public static let maxPending = 100_000
     /// The highest number of failed deliveries that are stored, and the time for which they are stored, in seconds.
     public static let maxFailed = 10_000
-    public static let keepFailed: Int64 = 604_800
+    public static let keepFailed = Duration.seconds(604_800)
 
     public enum Decision: Hashable, Sendable {
         case delivered

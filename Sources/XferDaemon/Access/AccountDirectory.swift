@@ -126,7 +126,7 @@ extension AccessPolicy {
         let users = resolve(settings.access.users, "user", accounts.uid)
         let groups = resolve(settings.access.groups, "group", accounts.gid)
         let policy = AccessPolicy(
-            ownUID: ownUID, operatorRoots: settings.download.roots, ownRoots: ownRoots, users: users, groups: groups)
+            ownUID: ownUID, operatorRoots: settings.service.roots, ownRoots: ownRoots, users: users, groups: groups)
         return (policy, warnings)
     }
 }

@@ -39,58 +39,21 @@ package struct Instance: Sendable {
         return (loaded, files.warnings)
     }
 
-    /// Converts the settings to those of the manager.
+    /// The settings of the manager, with what it has to know of the instance.
     func managerSettings(_ loaded: LoadedSettings) -> ManagerSettings {
         let settings = loaded.settings
-        var result = ManagerSettings(
-            downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
+        var result = settings.service
         result.ownRoots = loaded.ownRoots
         result.configurationFile = paths.configurationFile
         result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants
-        result.maxActive = settings.queue.maxActive
-        result.maxActivePerHost = settings.queue.maxActivePerHost
-        result.isPolite = settings.queue.isPolite
-        result.order = settings.queue.order
-        result.retryFor = settings.queue.retryFor.components.seconds
-        result.maxStoredPerUser = settings.access.maxStored
-        result.negativeTTL = settings.sharing.negativeTTL.components.seconds
-        result.sharesBetweenOwners = settings.sharing.betweenOwners
-        result.cacheMaxBytes = settings.cache.maxBytes
-        result.cacheMaxAge = settings.cache.maxAge.components.seconds
-        result.bandwidth = settings.bandwidth.limits
-        result.timetable = settings.bandwidth.timetable
-        result.allowsHidden = settings.download.allowsHidden
         result.forbiddenDirectories = paths.forbiddenDirectories
-        result.reserve = settings.download.reserve
         result.fileMode = fileMode
-        result.checkpointBytes = settings.download.checkpointBytes
-        result.checkpointInterval = settings.download.checkpointInterval
-        result.segments = settings.download.segments
-        result.leastRate = LeastRate(
-            rate: settings.download.minReceiveRate, time: settings.download.minReceiveTime.inSeconds)
-        result.engineLoops = settings.engine.loops
-        result.uploadChunkSize = settings.upload.chunkSize
-        result.largestResult = settings.results.maxBytes
-        result.largestResultRatio = Int64(clamping: settings.results.maxRatio)
-        result.authoritiesFile = settings.trust.authoritiesFile
-        result.strictTransport = settings.trust.strictTransport
-        result.admission = settings.network.admission
         result.admission.ownListeners = OwnListeners.addresses(settings.listen + settings.fleet.listen)
-        result.usesEnvironmentProxies = settings.network.proxyFromEnvironment
-        result.monitorsNetwork = settings.network.monitor
-        result.meteredInterfaces = settings.network.meteredInterfaces
         result.environment = environment
         result.recordsCrashes = true
-        result.maxClients = settings.rpc.maxClients
         result.credentialsDirectory = paths.credentialsDirectory
-        result.policies = settings.trust.policies.map(\.policy)
-        result.profiles = settings.profiles
-        result.hooks = settings.hooks
+        result.policies = settings.policies.map(\.policy)
         result.webhooks = settings.webhooks.map { $0.resolved() }
-        result.retention.maxEvents = settings.events.maxCount
-        result.retention.maxEventAge = settings.events.maxAge.components.seconds
-        result.retention.maxHistory = settings.history.maxCount
-        result.retention.maxHistoryAge = settings.history.maxAge.components.seconds
         return result
     }
 

@@ -42,7 +42,7 @@ final class LiveConfiguration: Sendable {
         let settings = loaded.settings
         let certificates = settings.listen.compactMap(\.tls).flatMap(\.files.files)
         return Set(
-            settings.trust.policies.flatMap(\.pinFiles) + [settings.trust.authoritiesFile] + certificates)
+            settings.policies.flatMap(\.pinFiles) + [settings.service.authoritiesFile] + certificates)
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
@@ -73,8 +73,8 @@ final class LiveConfiguration: Sendable {
     var taskDefaults: TaskDefaults {
         let settings = loaded.settings
         return TaskDefaults(
-            directory: settings.download.directory,
-            retry: RetryLimits(retryFor: settings.queue.retryFor.components.seconds))
+            directory: settings.service.downloadDirectory,
+            retry: RetryLimits(retryFor: settings.service.retryFor.components.seconds))
     }
 
     /// Logs the faults of a configuration that is not applied, one line each, and keeps them for `daemon.status`.

@@ -20,7 +20,7 @@ public enum OneShotCommands {
             for warning in instance.loaded.warnings + instance.missing.map(\.description) {
                 Daemon.complain("warning: \(warning)")
             }
-            for entry in instance.loaded.settings.trust.policies {
+            for entry in instance.loaded.settings.policies {
                 do throws(PolicyTextError) {
                     try PolicyText.check(entry.policy, at: Clocks.wall())
                 } catch {

@@ -38,7 +38,7 @@ extension RPCLimits {
     package init(_ settings: Settings) {
         self.init()
         messageBytes = Int(clamping: settings.rpc.maxLine)
-        clients = settings.rpc.maxClients
+        clients = settings.service.maxClients
         clientsPerUser = settings.rpc.maxClientsPerUser
         reservedClients = settings.rpc.reservedClients
         requestTime = settings.rpc.requestTimeout

@@ -39,7 +39,7 @@ public struct LoadedSettings: Hashable, Sendable {
     /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured,
     /// and in the system's instance. A user's own daemon otherwise writes wherever the user may.
     public var ownRoots: [String] {
-        isUserInstance && origins["download.roots"] == nil ? ["/"] : settings.download.roots
+        isUserInstance && origins["download.roots"] == nil ? ["/"] : settings.service.roots
     }
 
     /// The origin of a key's value.
@@ -171,18 +171,18 @@ private struct SettingsReader {
     /// Checks that involve several keys.
     mutating func checkTogether() {
         guard problems.isEmpty else { return }
-        let directory = settings.download.directory
-        let isBeneath = settings.download.roots.contains { root in
+        let directory = settings.service.downloadDirectory
+        let isBeneath = settings.service.roots.contains { root in
             root == "/" || directory == root || directory.hasPrefix(root + "/")
         }
         guard !isBeneath else { return }
         guard origins["download.roots"] != nil else {
-            settings.download.roots.append(directory)
+            settings.service.roots.append(directory)
             return
         }
         // Blame the key that was written: if only the roots were, the directory is a default.
         let key = origins["download.dir"] == nil ? "download.roots" : "download.dir"
-        let roots = settings.download.roots.joined(separator: ", ")
+        let roots = settings.service.roots.joined(separator: ", ")
         problems.append(
             SettingsProblem(
                 origin: origins[key] ?? .default, key: key,

@@ -36,7 +36,7 @@ struct NamedFiles {
     private var settings: Settings { loaded.settings }
 
     private mutating func checkAuthorities() {
-        let file = settings.trust.authoritiesFile
+        let file = settings.service.authoritiesFile
         guard let fault = Self.fault(ofAuthorities: file) else { return }
         let problem = SettingsProblem(
             origin: origin("trust.ca_file"), key: "trust.ca_file",
@@ -46,7 +46,7 @@ struct NamedFiles {
     }
 
     private mutating func checkHooks() {
-        for hook in settings.hooks {
+        for hook in settings.service.hooks {
             guard let program = hook.arguments.first, let fault = Self.fault(ofProgram: program) else { continue }
             problems.append(
                 SettingsProblem(
@@ -57,7 +57,7 @@ struct NamedFiles {
 
     private mutating func checkRoots() {
         if loaded.origins["download.roots"] != nil {
-            for (index, root) in settings.download.roots.enumerated() {
+            for (index, root) in settings.service.roots.enumerated() {
                 check(root: root, "download.roots", ["\(index)"])
             }
         }
@@ -85,7 +85,7 @@ struct NamedFiles {
     }
 
     private mutating func checkProfiles() {
-        for profile in settings.profiles {
+        for profile in settings.service.profiles {
             let consequence = "its tasks fail as credential_missing until that is corrected"
             if let secret = profile.credential?.secret {
                 warn(of: secret, "profiles", [profile.name, "credential"], consequence)

@@ -184,6 +184,16 @@ extension SettingForm where Value == String {
     }
 }
 
+extension SettingForm where Value == String? {
+    /// `path`; nil cannot be written.
+    static let somePath = SettingForm(expected: SettingForm<String>.path.expected, isScalar: true) {
+        node, context throws(SettingMismatch) in
+        try SettingForm<String>.path.read(node, context)
+    } write: {
+        $0.map(SettingForm<String>.path.write) ?? ""
+    }
+}
+
 extension SettingForm where Value == [String] {
     /// A list of at least one path; a single path is allowed, and the environment may join several with `:`.
     static let paths = SettingForm(expected: "a list of absolute paths", isScalar: false) {

@@ -58,134 +58,134 @@ extension SettingKey {
 
     private static let queue: [SettingKey] = [
         SettingKey(
-            "queue.max_active", \.queue.maxActive, .automatic(or: GroupLimits.activeRange), reload: true,
+            "queue.max_active", \.service.maxActive, .automatic(or: GroupLimits.activeRange), reload: true,
             "Transfers that run at the same time; auto is 100 small and 6 large ones"),
         SettingKey(
-            "queue.max_active_per_host", \.queue.maxActivePerHost, .automatic(or: GroupLimits.activeRange),
+            "queue.max_active_per_host", \.service.maxActivePerHost, .automatic(or: GroupLimits.activeRange),
             reload: true, "Transfers from one host that run at the same time; auto measures each host"),
         SettingKey(
-            "queue.order", \.queue.order, .word(), reload: true,
+            "queue.order", \.service.order, .word(), reload: true,
             "Order of a host's tasks within a priority: oldest first (fifo) or newest first (lifo)"),
         SettingKey(
-            "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
+            "queue.retry_for", \.service.retryFor, .duration(.zero ... .years(10)), reload: true,
             "How long a failing transfer is retried after its last progress"),
         SettingKey(
-            "queue.polite", \.queue.isPolite, .flag, reload: true,
+            "queue.polite", \.service.isPolite, .flag, reload: true,
             "Open at most 6 connections to a host over HTTP/1.1 where max_active_per_host is auto; else up to 16"),
     ]
 
     private static let bandwidth: [SettingKey] = [
         SettingKey(
-            "bandwidth.recv", \.bandwidth.limits.receive, .size(0...BandwidthLimits.highest), reload: true,
+            "bandwidth.recv", \.service.bandwidth.receive, .size(0...BandwidthLimits.highest), reload: true,
             "Bytes per second that all transfers may receive together; 0 is unlimited"),
         SettingKey(
-            "bandwidth.send", \.bandwidth.limits.send, .size(0...BandwidthLimits.highest), reload: true,
+            "bandwidth.send", \.service.bandwidth.send, .size(0...BandwidthLimits.highest), reload: true,
             "Bytes per second that all transfers may send together; 0 is unlimited"),
         SettingKey(
-            "bandwidth.timetable", \.bandwidth.timetable, .timetable, reload: true,
+            "bandwidth.timetable", \.service.timetable, .timetable, reload: true,
             "Rate limits by the time of day, in place of recv and send; each applies until the time of the next one"),
     ]
 
     private static let download: [SettingKey] = [
         SettingKey(
-            "download.dir", \.download.directory, .path, reload: true,
+            "download.dir", \.service.downloadDirectory, .path, reload: true,
             "Directory for files of tasks that set none"),
         SettingKey(
-            "download.roots", \.download.roots, .paths, reload: true,
+            "download.roots", \.service.roots, .paths, reload: true,
             "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
         ),
         SettingKey(
-            "download.allow_hidden", \.download.allowsHidden, .flag, reload: true,
+            "download.allow_hidden", \.service.allowsHidden, .flag, reload: true,
             "Allow local callers to write to hidden names directly beneath a home directory, such as ~/.ssh"),
         SettingKey(
-            "download.reserve", \.download.reserve, .size(0...(1 << 50)), reload: true,
+            "download.reserve", \.service.reserve, .size(0...(1 << 50)), reload: true,
             "Bytes left free on every file system"),
         SettingKey(
-            "download.checkpoint_bytes", \.download.checkpointBytes, .size((1 << 16)...(1 << 30)), reload: false,
+            "download.checkpoint_bytes", \.service.checkpointBytes, .size((1 << 16)...(1 << 30)), reload: false,
             "Bytes a crash may cost a transfer: the data is synced at least this often"),
         SettingKey(
-            "download.checkpoint_interval", \.download.checkpointInterval,
+            "download.checkpoint_interval", \.service.checkpointInterval,
             .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
             "Longest time between two syncs of received data"),
         SettingKey(
-            "download.segments", \.download.segments, .segments, reload: false,
+            "download.segments", \.service.segments, .segments, reload: false,
             "Parts of a download that are fetched at the same time, unless the task sets its own number; auto measures"),
         SettingKey(
-            "download.min_recv_rate", \.download.minReceiveRate, .size(0...(1 << 50)), reload: false,
+            "download.min_recv_rate", \.service.minReceiveRate, .size(0...(1 << 50)), reload: false,
             "Minimum bytes per second of a connection, unless the task sets its own; 0 turns this off"
         ),
         SettingKey(
-            "download.min_recv_time", \.download.minReceiveTime, .duration(.seconds(1) ... .seconds(86_400)),
+            "download.min_recv_time", \.service.minReceiveTime, .duration(.seconds(1) ... .seconds(86_400)),
             reload: false, "Time over which download.min_recv_rate is measured"),
     ]
 
     private static let sharing: [SettingKey] = [
         SettingKey(
-            "sharing.negative_ttl", \.sharing.negativeTTL, .duration(.zero ... .years(1)), reload: true,
+            "sharing.negative_ttl", \.service.negativeTTL, .duration(.zero ... .years(1)), reload: true,
             "How long a permanently failed URL is refused without a request; 0 turns this off"),
         SettingKey(
-            "sharing.between_owners", \.sharing.betweenOwners, .flag, reload: true,
+            "sharing.between_owners", \.service.sharesBetweenOwners, .flag, reload: true,
             "Let one user's transfer, or its permanent failure, serve equal requests of other users"),
     ]
 
     private static let cache: [SettingKey] = [
         SettingKey(
-            "cache.max_bytes", \.cache.maxBytes, .size(0...(1 << 50)), reload: true,
+            "cache.max_bytes", \.service.cacheMaxBytes, .size(0...(1 << 50)), reload: true,
             "Largest size of the cache in bytes; above it the least recently used responses are deleted until half is free"
         ),
         SettingKey(
-            "cache.max_age", \.cache.maxAge, .duration(.zero ... .years(10)), reload: true,
+            "cache.max_age", \.service.cacheMaxAge, .duration(.zero ... .years(10)), reload: true,
             "How long a response is cached after its last use"),
     ]
 
     private static let trust: [SettingKey] = [
         SettingKey(
-            "trust.ca_file", \.trust.authoritiesFile, .path, reload: false,
+            "trust.ca_file", \.service.authoritiesFile, .somePath, reload: false,
             "PEM file of the certificate authorities that are trusted"),
         SettingKey(
-            "trust.hsts", \.trust.strictTransport, .word(), reload: true,
+            "trust.hsts", \.service.strictTransport, .word(), reload: true,
             "http URLs of hosts that have demanded https (HSTS): request them over https (upgrade), refuse them (deny), "
                 + "or remember no host (off)"),
         SettingKey(
-            "trust.policies", \.trust.policies, .policies, reload: true,
+            "trust.policies", \.policies, .policies, reload: true,
             "Trust policies: which server certificates are accepted"),
     ]
 
     private static let network: [SettingKey] = [
         SettingKey(
-            "network.monitor", \.network.monitor, .flag, reload: true,
+            "network.monitor", \.service.monitorsNetwork, .flag, reload: true,
             "Watch links, addresses and routes. If off, the network is assumed to be up"),
         SettingKey(
-            "network.metered_interfaces", \.network.meteredInterfaces, .interfaces, reload: true,
+            "network.metered_interfaces", \.service.meteredInterfaces, .interfaces, reload: true,
             "Interfaces that cost money, * and ? being wildcards; see allow_metered"),
         SettingKey(
-            "network.deny_hosts", \.network.admission.deniedHosts, .hosts, reload: true,
+            "network.deny_hosts", \.service.admission.deniedHosts, .hosts, reload: true,
             "Hosts that xferd never contacts"),
         SettingKey(
-            "network.deny_addresses", \.network.admission.deniedAddresses, .addressBlocks, reload: true,
+            "network.deny_addresses", \.service.admission.deniedAddresses, .addressBlocks, reload: true,
             "Addresses to which xferd never connects"),
         SettingKey(
-            "network.nat64_prefixes", \.network.admission.translationPrefixes, .translationPrefixes, reload: true,
+            "network.nat64_prefixes", \.service.admission.translationPrefixes, .translationPrefixes, reload: true,
             "Prefixes by which the network translates IPv6 to IPv4, in addition to 64:ff9b::/96 and 64:ff9b:1::/48, for deny_addresses"
         ),
         SettingKey(
-            "network.allow_hosts", \.network.admission.allowedHosts, .hosts, reload: true,
+            "network.allow_hosts", \.service.admission.allowedHosts, .hosts, reload: true,
             "The only hosts that xferd contacts, if any are listed; deny_hosts and deny_addresses still apply"),
         SettingKey(
-            "network.proxy_from_environment", \.network.proxyFromEnvironment, .flag, reload: true,
+            "network.proxy_from_environment", \.service.usesEnvironmentProxies, .flag, reload: true,
             "Use the environment's proxies (http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY) for tasks that set no proxy"
         ),
     ]
 
     private static let profiles: [SettingKey] = [
         SettingKey(
-            "profiles", \.profiles, .profiles, reload: true,
+            "profiles", \.service.profiles, .profiles, reload: true,
             "Named defaults for the requests of new tasks; a change does not affect existing tasks")
     ]
 
     private static let hooks: [SettingKey] = [
         SettingKey(
-            "hooks", \.hooks, .hooks, reload: true,
+            "hooks", \.service.hooks, .hooks, reload: true,
             "Commands that tasks can refer to in post_process, on_complete and on_error")
     ]
 
@@ -197,39 +197,40 @@ extension SettingKey {
 
     private static let engine: [SettingKey] = [
         SettingKey(
-            "engine.loops", \.engine.loops, .integer(1...8), reload: false,
+            "engine.loops", \.service.engineLoops, .integer(1...8), reload: false,
             "Threads that transfer bytes; more than one helps only where TLS keeps a processor busy")
     ]
 
     private static let upload: [SettingKey] = [
         SettingKey(
-            "upload.chunk_size", \.upload.chunkSize, .size(0...(1 << 50)), reload: true,
+            "upload.chunk_size", \.service.uploadChunkSize, .size(0...(1 << 50)), reload: true,
             "Largest request of a tus upload in bytes, unless the task sets its own, for proxies that limit request sizes; 0 is unlimited"
         )
     ]
 
     private static let results: [SettingKey] = [
         SettingKey(
-            "results.max_bytes", \.results.maxBytes, .size(0...(1 << 50)), reload: true,
+            "results.max_bytes", \.service.largestResult, .size(0...(1 << 50)), reload: true,
             "Largest response that is stored for task.result, in bytes; a data task or upload with a larger one fails"),
         SettingKey(
-            "results.max_ratio", \.results.maxRatio, .integer(1...1_000_000), reload: true,
+            "results.max_ratio", \.service.largestResultRatio, .integer(1...1_000_000), reload: true,
             "Largest expansion of a compressed response: decoded bytes per received byte, for responses of more than 1 MiB"
         ),
     ]
 
     private static let past: [SettingKey] = [
         SettingKey(
-            "events.max_count", \.events.maxCount, .integer(1000...100_000_000), reload: true,
+            "events.max_count", \.service.retention.maxEvents, .integer(1000...100_000_000), reload: true,
             "Events stored for clients that reconnect; events younger than a day are never deleted"),
         SettingKey(
-            "events.max_age", \.events.maxAge, .duration(.seconds(86_400) ... .years(100)), reload: true,
+            "events.max_age", \.service.retention.maxEventAge, .duration(.seconds(86_400) ... .years(100)),
+            reload: true,
             "How long events are stored"),
         SettingKey(
-            "history.max_count", \.history.maxCount, .integer(0...100_000_000), reload: true,
+            "history.max_count", \.service.retention.maxHistory, .integer(0...100_000_000), reload: true,
             "Finished tasks kept in the list"),
         SettingKey(
-            "history.max_age", \.history.maxAge, .duration(.zero ... .years(100)), reload: true,
+            "history.max_age", \.service.retention.maxHistoryAge, .duration(.zero ... .years(100)), reload: true,
             "How long finished tasks are kept in the list"),
     ]
 
@@ -238,7 +239,7 @@ extension SettingKey {
             "rpc.max_line", \.rpc.maxLine, .size(4096...(1 << 28)), reload: false,
             "Bytes of one message, in both directions"),
         SettingKey(
-            "rpc.max_clients", \.rpc.maxClients, .integer(1...65_536), reload: false,
+            "rpc.max_clients", \.service.maxClients, .integer(1...65_536), reload: false,
             "Clients connected at a time"),
         SettingKey(
             "rpc.max_clients_per_user", \.rpc.maxClientsPerUser, .integer(1...65_536), reload: false,
@@ -281,7 +282,7 @@ extension SettingKey {
             "access.groups", \.access.groups, .grants, reload: true,
             "Groups whose members may connect"),
         SettingKey(
-            "access.max_stored", \.access.maxStored, .size(1 << 20...(1 << 50)), reload: true,
+            "access.max_stored", \.service.maxStoredPerUser, .size(1 << 20...(1 << 50)), reload: true,
             "Bytes of contents, responses and long options that may be stored for the tasks of one user who is not an operator"
         ),
     ]

@@ -130,6 +130,7 @@ final class NodeBeats: NodePart {
         lastTrimAt = now
         let settings = configuration.settings
         _ = try await database.events.trim(
-            keepEvents: Int64(clamping: settings.events.maxCount), history: settings.history.maxAge)
+            keepEvents: Int64(clamping: settings.service.retention.maxEvents),
+            history: settings.service.retention.maxHistoryAge)
     }
 }

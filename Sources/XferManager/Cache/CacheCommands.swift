@@ -24,7 +24,7 @@ public struct CacheCommands: ManagerPart, Sendable {
 
     public func stats(for principal: Principal) async throws -> Stats {
         let totals = try await store.read { try $0.cacheTotals(of: principal.visibleOwner) }
-        return Stats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge)
+        return Stats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge.components.seconds)
     }
 
     /// Returns one page of the entries, by id.

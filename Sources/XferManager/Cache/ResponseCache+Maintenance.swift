@@ -158,5 +158,5 @@ struct CacheLimits: Hashable, Sendable {
 }
 
 extension ManagerSettings {
-    var cacheLimits: CacheLimits { CacheLimits(maxBytes: cacheMaxBytes, maxAge: cacheMaxAge) }
+    var cacheLimits: CacheLimits { CacheLimits(maxBytes: cacheMaxBytes, maxAge: cacheMaxAge.components.seconds) }
 }

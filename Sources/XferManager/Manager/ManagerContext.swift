@@ -76,7 +76,8 @@ extension ManagerPart {
     nonisolated var failedURLs: FailedURLList {
         context.settings.withLockedValue {
             FailedURLList(
-                digest: context.digest, isSharedBetweenOwners: $0.sharesBetweenOwners, timeToLive: $0.negativeTTL)
+                digest: context.digest, isSharedBetweenOwners: $0.sharesBetweenOwners,
+                timeToLive: $0.negativeTTL.components.seconds)
         }
     }
 

@@ -42,8 +42,8 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         // Nil while the wall clock was changed and is not trusted yet. Then only limits of number and size apply.
         let now = services.ages.now
         try await store.write(.gathered) { [services] tx in try services.ages.record(in: tx) }
-        @Sendable func ago(_ seconds: Int64) -> Timestamp {
-            now?.advanced(by: .seconds(-seconds)) ?? Timestamp(microseconds: .min)
+        @Sendable func ago(_ time: Duration) -> Timestamp {
+            now?.advanced(by: .zero - time) ?? Timestamp(microseconds: .min)
         }
         var trimmed: Int
         var hasForgottenTasks = false
@@ -152,7 +152,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
 
     /// Removes expired entries, or all of them if the list is turned off.
     func trimFailedURLs(at now: Timestamp?) async throws {
-        guard settings.negativeTTL <= 0 || now != nil else { return }
+        guard settings.negativeTTL < .seconds(1) || now != nil else { return }
         let times = failedURLs.window(at: now ?? clock())
         _ = try await store.repeating { try $0.trimFailedURLs(keeping: times) }
     }

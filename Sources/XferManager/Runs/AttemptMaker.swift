@@ -210,7 +210,7 @@ extension ManagerSettings {
     /// The least rate of a request's connections.
     func leastRate(of request: TransferRequest) -> LeastRate {
         LeastRate(
-            rate: request.leastRate.rate ?? leastRate.rate, time: request.leastRate.time ?? leastRate.time)
+            rate: request.leastRate.rate ?? minReceiveRate, time: request.leastRate.time ?? minReceiveTime.inSeconds)
     }
 }
 

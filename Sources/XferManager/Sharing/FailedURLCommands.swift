@@ -19,7 +19,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
     public func list(
         ascending: Bool, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> (page: FailedURLPage, timeToLive: Int64) {
-        let timeToLive = context.settings.withLockedValue(\.negativeTTL)
+        let timeToLive = context.settings.withLockedValue(\.negativeTTL).components.seconds
         guard let times = failedURLs.window(at: clock()) else { return (FailedURLPage(entries: []), timeToLive) }
         do {
             let page = try await store.read {

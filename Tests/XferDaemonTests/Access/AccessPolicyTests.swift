@@ -77,7 +77,7 @@ import XferProtocol
 
     @Test func namesBecomeIDsAndUnknownNamesAreWarnedAbout() throws {
         var settings = Settings(defaultsFor: try userInstance())
-        settings.download.roots = ["/srv"]
+        settings.service.roots = ["/srv"]
         settings.access.users = [
             "ann": .init(roots: ["/a"]), "1002": .init(roots: ["/b"]), "zed": .init(roots: ["/z"]),
         ]

@@ -23,8 +23,8 @@ import XferTestSupport
         let loaded = try LoadedSettings.load(
             instance(directory.path, isNamed: false), flags: ["log.format": "json"],
             environment: ["XFERD_QUEUE_ORDER": "lifo"])
-        #expect(loaded.settings.queue.maxActive == 2)
-        #expect(loaded.settings.queue.order == .lifo)
+        #expect(loaded.settings.service.maxActive == 2)
+        #expect(loaded.settings.service.order == .lifo)
         #expect(loaded.settings.log.format == .json)
     }
 

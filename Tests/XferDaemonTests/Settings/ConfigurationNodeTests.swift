@@ -50,8 +50,8 @@ import Testing
 
     @Test func aliasesAndQuotesAreResolvedAsInYAML() throws {
         let settings = try load("queue: { max_active: &n 3, max_active_per_host: *n }\ndownload: { reserve: \"1Ki\" }")
-        #expect(settings.settings.queue.maxActivePerHost == 3)
-        #expect(settings.settings.download.reserve == 1024)
+        #expect(settings.settings.service.maxActivePerHost == 3)
+        #expect(settings.settings.service.reserve == 1024)
     }
 
     @Test func onlyNearNamesAreSuggested() {

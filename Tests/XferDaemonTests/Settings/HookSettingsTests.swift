@@ -13,15 +13,15 @@ import XferModel
                 argv: [~/bin/tell]
             """)
         #expect(
-            loaded.settings.hooks == [
+            loaded.settings.service.hooks == [
                 HookDefinition(
                     name: "scan", arguments: ["/usr/bin/clamdscan", "--no-summary", "a b", "7"], timeout: 120,
                     isForGuests: true),
                 HookDefinition(name: "tell", arguments: ["/home/ann/bin/tell"]),
             ])
         // What is printed can be read again.
-        #expect(try load(loaded.yaml).settings.hooks == loaded.settings.hooks)
-        #expect(try load("hooks:").settings.hooks == [])
+        #expect(try load(loaded.yaml).settings.service.hooks == loaded.settings.service.hooks)
+        #expect(try load("hooks:").settings.service.hooks == [])
     }
 
     @Test(arguments: [

@@ -18,30 +18,31 @@ import XferModel
     }
 
     @Test func onlyTheSystemInstanceDeniesCloudMetadataServicesByDefault() throws {
-        #expect(try settings().network.admission == AdmissionLists())
+        #expect(try settings().service.admission == AdmissionLists())
         let system = try settings(state: "/var/lib/xferd/state")
         #expect(
-            system.network.admission.deniedAddresses.map(\.description) == [
+            system.service.admission.deniedAddresses.map(\.description) == [
                 "169.254.0.0/16", "fe80::/10", "fd00:ec2::254",
             ])
         let own = try settings("network: { deny_addresses: [10.0.0.0/8] }", state: "/var/lib/xferd/state")
-        #expect(own.network.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8"])
+        #expect(own.service.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8"])
         #expect(
-            try settings("network: { deny_addresses: [] }", state: "/var/lib/xferd/state").network == Settings.Network()
+            try settings("network: { deny_addresses: [] }", state: "/var/lib/xferd/state").service.admission
+                == AdmissionLists()
         )
     }
 
     @Test func aSingleEntryNeedsNoListAndTheEnvironmentAcceptsFlowStyle() throws {
-        #expect(try settings("network: { deny_hosts: bad.test }").network.admission.deniedHosts.count == 1)
+        #expect(try settings("network: { deny_hosts: bad.test }").service.admission.deniedHosts.count == 1)
         let environment = [
             "XFERD_NETWORK_DENY_ADDRESSES": "[10.0.0.0/8, \"::1\"]", "XFERD_NETWORK_PROXY_FROM_ENVIRONMENT": "true",
         ]
-        let network = try settings(environment: environment).network
-        #expect(network.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8", "::1"])
-        #expect(network.proxyFromEnvironment)
-        #expect(network.monitor && network.meteredInterfaces.isEmpty)
-        let metered = try settings("network: { monitor: false, metered_interfaces: [wwan0, \"usb*\"] }").network
-        #expect(!metered.monitor && metered.meteredInterfaces.map(\.text) == ["wwan0", "usb*"])
+        let service = try settings(environment: environment).service
+        #expect(service.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8", "::1"])
+        #expect(service.usesEnvironmentProxies)
+        #expect(service.monitorsNetwork && service.meteredInterfaces.isEmpty)
+        let metered = try settings("network: { monitor: false, metered_interfaces: [wwan0, \"usb*\"] }").service
+        #expect(!metered.monitorsNetwork && metered.meteredInterfaces.map(\.text) == ["wwan0", "usb*"])
     }
 
     @Test(

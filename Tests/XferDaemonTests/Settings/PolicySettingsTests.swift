@@ -25,12 +25,12 @@ import XferModel
             name: "bank", mode: .publicKey, validatesDomainName: false, hosts: [try HostPattern("bank.test")],
             isReportOnly: true, expiresAt: Timestamp(rfc3339: "2027-01-02T03:04:05Z"), minimumTLS: .tls13,
             requiresStapledOCSP: true)
-        var read = try #require(loaded.settings.trust.policies.first)
+        var read = try #require(loaded.settings.policies.first)
         #expect(read.pins == [Self.pin] && read.policy.pins.count == 1)
         read.policy.pins = []
         #expect(read.policy == bank)
         // What is printed can be read again.
-        #expect(try load(loaded.yaml).settings.trust == loaded.settings.trust)
+        #expect(try load(loaded.yaml).settings == loaded.settings)
         #expect(loaded.yaml.contains(#"{name: "bank", mode: "public_key", pins: ["sha256/"#), "\(loaded.yaml)")
     }
 

@@ -30,7 +30,7 @@ import XferModel
         api.acceptedTypes = ["json"]
         api.idleTimeout = 2.5
         api.headerRules = [HeaderRule(hosts: [try HostPattern(".example.org")], remove: ["Referer"])]
-        #expect(loaded.settings.profiles == [api, Profile(name: "plain")])
+        #expect(loaded.settings.service.profiles == [api, Profile(name: "plain")])
         // What is printed holds no secret.
         #expect(loaded.yaml.contains(#"secret: "***""#))
         #expect(!loaded.yaml.contains("/home/ann/token"))

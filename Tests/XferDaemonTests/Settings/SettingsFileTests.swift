@@ -8,9 +8,9 @@ import XferModel
     @Test func withoutAFileEverySettingHasItsDefault() throws {
         let loaded = try LoadedSettings(instance: userInstance())
         #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
-        #expect(loaded.settings.queue.maxActive == nil)
-        #expect(loaded.settings.download.directory == "/home/ann/Downloads")
-        #expect(loaded.settings.download.roots == ["/home/ann"])
+        #expect(loaded.settings.service.maxActive == nil)
+        #expect(loaded.settings.service.downloadDirectory == "/home/ann/Downloads")
+        #expect(loaded.settings.service.roots == ["/home/ann"])
         #expect(SettingKey.all.allSatisfy { loaded.origin(of: $0) == .default })
     }
 
@@ -23,35 +23,35 @@ import XferModel
     @Test func everyKeyIsReadIntoItsProperty() throws {
         let settings = try load(everyKeyChanged).settings
         var expected = Settings(defaultsFor: try userInstance())
-        expected.queue.maxActive = 12
-        expected.queue.maxActivePerHost = 3
-        expected.queue.isPolite = false
-        expected.queue.order = .lifo
-        expected.queue.retryFor = .seconds(7200)
-        expected.download.directory = "/home/ann/in"
-        expected.download.roots = ["/home/ann", "/srv/data"]
-        expected.download.allowsHidden = true
-        expected.download.reserve = 1_000_000_000
-        expected.download.checkpointBytes = 8 << 20
-        expected.download.checkpointInterval = .milliseconds(500)
-        expected.download.segments = .automatic
-        expected.download.minReceiveRate = 10 << 10
-        expected.download.minReceiveTime = .seconds(45)
-        expected.sharing.negativeTTL = .seconds(90)
-        expected.sharing.betweenOwners = true
-        expected.bandwidth.limits = BandwidthLimits(receive: 2_000_000, send: 512_000)
-        expected.bandwidth.timetable = try BandwidthSchedule(parsing: ["19:00 off", "08:00 512K"])
-        expected.cache.maxBytes = 2 << 20
-        expected.cache.maxAge = .seconds(60)
-        expected.trust.strictTransport = .deny
-        expected.trust.authoritiesFile = "/etc/my-ca.pem"
+        expected.service.maxActive = 12
+        expected.service.maxActivePerHost = 3
+        expected.service.isPolite = false
+        expected.service.order = .lifo
+        expected.service.retryFor = .seconds(7200)
+        expected.service.downloadDirectory = "/home/ann/in"
+        expected.service.roots = ["/home/ann", "/srv/data"]
+        expected.service.allowsHidden = true
+        expected.service.reserve = 1_000_000_000
+        expected.service.checkpointBytes = 8 << 20
+        expected.service.checkpointInterval = .milliseconds(500)
+        expected.service.segments = .automatic
+        expected.service.minReceiveRate = 10 << 10
+        expected.service.minReceiveTime = .seconds(45)
+        expected.service.negativeTTL = .seconds(90)
+        expected.service.sharesBetweenOwners = true
+        expected.service.bandwidth = BandwidthLimits(receive: 2_000_000, send: 512_000)
+        expected.service.timetable = try BandwidthSchedule(parsing: ["19:00 off", "08:00 512K"])
+        expected.service.cacheMaxBytes = 2 << 20
+        expected.service.cacheMaxAge = .seconds(60)
+        expected.service.strictTransport = .deny
+        expected.service.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
-        expected.trust.policies = [.init(policy: lab, pins: [])]
+        expected.policies = [.init(policy: lab, pins: [])]
         var api = Profile(name: "api")
         api.baseURL = HTTPURL(scheme: .https, host: "api.test", port: 443, target: "/")
         api.keepsCookies = true
-        expected.profiles = [api]
-        expected.hooks = [
+        expected.service.profiles = [api]
+        expected.service.hooks = [
             HookDefinition(
                 name: "tell", arguments: ["/home/ann/bin/tell", "--now"], timeout: 120, isForGuests: true)
         ]
@@ -59,16 +59,16 @@ import XferModel
             name: "deploy", url: HTTPURL(scheme: .https, host: "ci.test", port: 443, target: "/hook"),
             events: [.taskFailed], secret: .file("/home/ann/key"), isForGuests: true)
         expected.webhooks = [.init(definition: deploy)]
-        expected.network.admission = AdmissionLists(
+        expected.service.admission = AdmissionLists(
             deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
             allowedHosts: [try HostPattern(".test")],
             translationPrefixes: ["2001:db8:64::/96"].compactMap { TranslationPrefix($0) })
         expected.redaction.names = ["x-acme-*", "pin"].compactMap { NamePattern($0) }
-        expected.network.proxyFromEnvironment = true
-        expected.network.monitor = false
-        expected.network.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }
-        expected.engine.loops = 3
+        expected.service.usesEnvironmentProxies = true
+        expected.service.monitorsNetwork = false
+        expected.service.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }
+        expected.service.engineLoops = 3
         expected.fleet.database = "postgresql://xfer@db.test/xfer"
         expected.fleet.passwordFile = "/home/ann/pw"
         expected.fleet.node = "n1"
@@ -77,11 +77,15 @@ import XferModel
         expected.fleet.socket = "/run/f.sock"
         expected.fleet.daemon = "/run/x.sock"
         expected.fleet.storages = ["nas": "/mnt/nas"]
-        expected.upload.chunkSize = 8 << 20
-        expected.results = .init(maxBytes: 64 << 20, maxRatio: 50)
-        expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
-        expected.history = .init(maxCount: 10, maxAge: .zero)
-        expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
+        expected.service.uploadChunkSize = 8 << 20
+        expected.service.largestResult = 64 << 20
+        expected.service.largestResultRatio = 50
+        expected.service.retention.maxEvents = 5000
+        expected.service.retention.maxEventAge = .seconds(604_800)
+        expected.service.retention.maxHistory = 10
+        expected.service.retention.maxHistoryAge = .zero
+        expected.service.maxClients = 3
+        expected.rpc = .init(maxLine: 65_536, maxInFlight: 2)
         expected.rpc.maxClientsPerUser = 2
         expected.rpc.reservedClients = 1
         expected.rpc.requestTimeout = .seconds(5)
@@ -96,7 +100,7 @@ import XferModel
         expected.gateway.aria2 = .all
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
-        expected.access.maxStored = 3 << 20
+        expected.service.maxStoredPerUser = 3 << 20
         expected.log.level = .debug
         expected.log.format = .json
         expected.client.start = .never
@@ -263,13 +267,14 @@ import XferModel
         let roots = try problems(of: "download:\n  roots: [/srv/a]\n")
         #expect(roots.first?.hasPrefix("/c.yaml:2:10: download.roots: ") == true)
         #expect(try problems(of: "download: { dir: /srv/ab, roots: [/srv/a] }").count == 1)
-        #expect(try load("download: { dir: /srv/a/b, roots: [/srv/a] }").settings.download.directory == "/srv/a/b")
-        #expect(try load("download: { dir: /srv/a, roots: [/] }").settings.download.roots == ["/"])
+        #expect(
+            try load("download: { dir: /srv/a/b, roots: [/srv/a] }").settings.service.downloadDirectory == "/srv/a/b")
+        #expect(try load("download: { dir: /srv/a, roots: [/] }").settings.service.roots == ["/"])
     }
 
     @Test func aDownloadDirectoryAloneIsARootBesideTheDefaultOne() throws {
-        #expect(try load("download: { dir: /srv/a }").settings.download.roots == ["/home/ann", "/srv/a"])
-        #expect(try load("download: { dir: ~/in }").settings.download.roots == ["/home/ann"])
+        #expect(try load("download: { dir: /srv/a }").settings.service.roots == ["/home/ann", "/srv/a"])
+        #expect(try load("download: { dir: ~/in }").settings.service.roots == ["/home/ann"])
     }
 
     @Test func aUsersOwnDaemonWritesAnywhereForItsUserUnlessRootsAreConfigured() throws {

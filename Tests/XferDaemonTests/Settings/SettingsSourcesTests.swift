@@ -9,10 +9,10 @@ import XferModel
         let yaml = "queue: { max_active: 2, max_active_per_host: 2, retry_for: 2 }"
         let environment = ["XFERD_QUEUE_MAX_ACTIVE": "3", "XFERD_QUEUE_MAX_ACTIVE_PER_HOST": "3"]
         let loaded = try load(yaml, environment: environment, flags: ["queue.max_active": "4"])
-        #expect(loaded.settings.queue.maxActive == 4)
-        #expect(loaded.settings.queue.maxActivePerHost == 3)
-        #expect(loaded.settings.queue.retryFor == .seconds(2))
-        #expect(loaded.settings.queue.order == .fifo)
+        #expect(loaded.settings.service.maxActive == 4)
+        #expect(loaded.settings.service.maxActivePerHost == 3)
+        #expect(loaded.settings.service.retryFor == .seconds(2))
+        #expect(loaded.settings.service.order == .fifo)
         let origins = SettingKey.all.prefix(4).map { loaded.origin(of: $0).description }
         #expect(
             origins == ["command line", "environment XFERD_QUEUE_MAX_ACTIVE_PER_HOST", "default", "/c.yaml:1"])
@@ -83,7 +83,7 @@ import XferModel
     @Test func pathsWithQuotesAndLineBreaksSurvivePrinting() throws {
         let root = "/srv/a \"b\"\\\n\t: #é"
         let loaded = try load("", flags: ["download.dir": root + "/x", "download.roots": "[\(YAMLText.quoted(root))]"])
-        #expect(loaded.settings.download.roots == [root])
+        #expect(loaded.settings.service.roots == [root])
         #expect(try load(loaded.yaml).settings == loaded.settings)
     }
 
@@ -102,7 +102,8 @@ import XferModel
                 "fleet.socket", "fleet.listen", "fleet.daemon",
             ])
         #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)
-        #expect(reload.inForce.settings.queue == after.settings.queue)
+        #expect(reload.inForce.settings.service.order == after.settings.service.order)
+        #expect(reload.inForce.settings.service.engineLoops == before.settings.service.engineLoops)
         #expect(reload.inForce.settings.rpc == before.settings.rpc)
         #expect(reload.inForce.settings.log.level == .debug)
         #expect(reload.inForce.settings.log.format == .auto)

@@ -23,7 +23,8 @@ import XferTestSupport
 
     /// Events of all these days are kept.
     private func open(_ fixture: ManagerFixture) async throws -> TransferManager {
-        let manager = try await fixture.open(clock: clock, change: { $0.retention.maxEventAge = 365 * Self.day })
+        let manager = try await fixture.open(
+            clock: clock, change: { $0.retention.maxEventAge = .seconds(365 * Self.day) })
         try await manager.start()
         return manager
     }

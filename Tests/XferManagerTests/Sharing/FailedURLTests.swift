@@ -154,7 +154,7 @@ import XferTestSupport
 
     @Test func aTimeOfZeroTurnsTheListOff() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open(change: { $0.negativeTTL = 0 })
+        let manager = try await fixture.open(change: { $0.negativeTTL = .zero })
         try await manager.start()
         for _ in 0..<2 {
             let task = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
