@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -76,7 +77,7 @@ import XferTestSupport
     @Test(arguments: TaskVerb.allCases, [UInt64(1), 2, 3])
     func aVerbDoesToManyTasksWhatItDoesToEachOne(verb: TaskVerb, seed: UInt64) async throws {
         let principal = seed == 3 ? Self.user : ManagerFixture.caller
-        var results: [(rows: [Substring], outcome: VerbOutcome)] = []
+        var results: [(rows: [Substring], outcome: SelectionResult.Listed)] = []
         for isTogether in [true, false] {
             let fixture = try await ManagerFixture()
             let manager = try await fixture.open()
@@ -85,7 +86,7 @@ import XferTestSupport
             let asked = ids + [ids[10], TaskID(9999)]
             let outcome = try await manager.store.write { tx in
                 if isTogether { return try tx.apply(verb, to: asked, for: principal, at: Self.noon).0 }
-                var all = VerbOutcome()
+                var all = SelectionResult.Listed()
                 for id in asked {
                     let one = try tx.apply(verb, to: [id], for: principal, at: Self.noon).0
                     all.changed += one.changed

@@ -26,8 +26,8 @@ import XferTestSupport
             async let one: Void = manager.queue.setLimits { $0.maxActive = round }
             async let other: Void = manager.queue.setLimits { $0.maxReceiveRate = Int64(clamping: round) }
             _ = try await (one, other)
-            let stats = try await manager.queue.stats(for: ManagerFixture.caller)
-            #expect(stats.maxActive == round && stats.rates.receive == Int64(clamping: round))
+            let limits = try await manager.queue.stats(for: ManagerFixture.caller).limits
+            #expect(limits.maxActive == round && limits.maxReceiveRate == Int64(clamping: round))
         }
         await manager.shutdown(.suspend)
     }

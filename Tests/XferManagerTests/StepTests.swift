@@ -43,7 +43,7 @@ struct StepTests {
         try await Self.add(count, to: manager, fixture, startsPaused: true)
         let outcome = try await manager.tasks.apply(
             .cancel, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
-        #expect(outcome.changed == count)
+        #expect(outcome.changedCount == count)
         let filter = EventFilter(types: [.taskCancelled])
         guard case .events(let events, _) = try await manager.queries.events(since: 0, filter, limit: count + 1) else {
             Issue.record("events are gone")

@@ -8,23 +8,14 @@ struct CacheHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(CacheStats.self, stats), Handler(CacheList.self, encoding: list), Handler(CacheGet.self, get),
+            Handler(CacheStats.self) { _, context in try await cache.stats(for: context.caller.principal) },
+            Handler(CacheList.self, encoding: list), Handler(CacheGet.self, get),
             Handler(CacheRemove.self, remove),
             Handler(CacheClear.self) { _, _ in CacheClear.Result(try await cache.clear()) },
             Handler(CacheTrim.self) { params, _ in
                 CacheClear.Result(try await cache.trim(maxBytes: params.maxBytes, maxAge: params.maxAge))
             },
         ]
-    }
-
-    private func stats(_: NoParams, _ context: CallContext) async throws -> CacheStats.Result {
-        let stats = try await cache.stats(for: context.caller.principal)
-        var result = CacheStats.Result()
-        result.entries = stats.totals.count
-        result.size = stats.totals.byteCount
-        result.maxBytes = stats.maxBytes
-        result.maxAge = stats.maxAge
-        return result
     }
 
     private func list(

@@ -45,7 +45,7 @@ struct DaemonHandlers: Sendable {
         result.keysWaitingForRestart = waiting.isEmpty ? nil : waiting
         result.fileSystems = context.caller.isOperator ? manager.queries.fileSystems : nil
         result.shuttingDown = manager.isShuttingDown
-        result.counts = StateCounts(stats.counts)
+        result.counts = stats.counts
         result.network = OpenEnum(manager.network.state)
         result.activity = manager.isActive
         return result

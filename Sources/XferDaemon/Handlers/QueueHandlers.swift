@@ -8,20 +8,11 @@ struct QueueHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(XferProtocol.QueueStats.self, stats), Handler(QueuePause.self, pause),
-            Handler(QueueResume.self, resume), Handler(QueueSetLimits.self, setLimits),
+            Handler(QueueStats.self) { _, context in try await queue.stats(for: context.caller.principal) },
+            Handler(QueuePause.self, pause), Handler(QueueResume.self, resume),
+            Handler(QueueSetLimits.self, setLimits),
             Handler(QueueHosts.self, hosts), Handler(QueueSetHost.self, setHost),
         ]
-    }
-
-    private func stats(_: NoParams, _ context: CallContext) async throws -> XferProtocol.QueueStats.Result {
-        let stats = try await queue.stats(for: context.caller.principal)
-        var result = XferProtocol.QueueStats.Result()
-        result.counts = StateCounts(stats.counts)
-        result.rates = XferProtocol.QueueStats.Rates(received: stats.receiveRate, sent: stats.sendRate)
-        result.paused = stats.isPaused
-        result.limits = QueueLimits(stats)
-        return result
     }
 
     private func pause(_ params: QueuePause.Params, _: CallContext) async throws -> QueuePause.Result {
@@ -44,7 +35,7 @@ struct QueueHandlers: Sendable {
             limits.maxReceiveRate = params.maxReceiveRate.applied(to: limits.maxReceiveRate)
             limits.maxSendRate = params.maxSendRate.applied(to: limits.maxSendRate)
         }
-        return QueueSetLimits.Result(limits: QueueLimits(try await queue.stats(for: context.caller.principal)))
+        return QueueSetLimits.Result(limits: try await queue.stats(for: context.caller.principal).limits)
     }
 }
 
@@ -57,18 +48,5 @@ extension QueueHandlers {
         let host = try await queue.setLimits(
             ofHost: params.host, connections: params.connections, requestsPerMinute: params.requestsPerMinute)
         return QueueSetHost.Result(host: await queue.host(host))
-    }
-}
-
-extension QueueLimits {
-    init(_ stats: XferManager.QueueStats) {
-        self.init(
-            maxActive: stats.maxActive, maxActivePerHost: stats.maxActivePerHost, order: stats.order,
-            rates: stats.rates)
-        let automatic = [
-            stats.isAutomatic ? "max_active" : nil, stats.isAutomaticPerHost ? "max_active_per_host" : nil,
-        ]
-        .compactMap(\.self)
-        self.automatic = automatic.isEmpty ? nil : automatic
     }
 }

@@ -30,10 +30,9 @@ struct TaskHandlers: Sendable {
             Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update),
             Handler(TaskUpdateMany.self) { params, context in
                 let principal = context.caller.principal
-                return SelectionResult.Counted(
-                    try await inTurn(context) {
-                        try await tasks.update(params.filter.stored, params.changes, for: principal)
-                    })
+                return try await inTurn(context) {
+                    try await tasks.update(params.filter.stored, params.changes, for: principal)
+                }
             },
             Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
@@ -157,9 +156,7 @@ struct TaskHandlers: Sendable {
             case (.bottom, _): .bottom
             default: .top
             }
-        return .ids(
-            SelectionResult.Listed(
-                try await tasks.move(params.ids, to: position, for: context.caller.principal)))
+        return .ids(try await tasks.move(params.ids, to: position, for: context.caller.principal))
     }
 
     private func setSource(
@@ -197,10 +194,10 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         if let begun = try await begin(.commit, params, context) { return begun }
         if let filter = params.filter {
-            let counts = try await inTurn(context) { try await staging.commit(filter.stored, for: principal) }
-            return .filter(SelectionResult.Counted(counts))
+            return .filter(
+                try await inTurn(context) { try await staging.commit(filter.stored, for: principal) })
         }
-        return .ids(SelectionResult.Listed(try await staging.commit(params.ids ?? [], for: principal)))
+        return .ids(try await staging.commit(params.ids ?? [], for: principal))
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
@@ -214,12 +211,10 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         if let begun = try await begin(verb.ofOperation, selection, context) { return begun }
         if let filter = selection.filter {
-            let counts = try await inTurn(context) {
-                try await tasks.apply(verb, to: filter.stored, for: principal)
-            }
-            return .filter(SelectionResult.Counted(counts))
+            return .filter(
+                try await inTurn(context) { try await tasks.apply(verb, to: filter.stored, for: principal) })
         }
-        return .ids(SelectionResult.Listed(try await tasks.apply(verb, to: selection.ids ?? [], for: principal)))
+        return .ids(try await tasks.apply(verb, to: selection.ids ?? [], for: principal))
     }
 
     private func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
@@ -227,17 +222,10 @@ struct TaskHandlers: Sendable {
         if let begun = try await begin(.remove, deletesFiles: true, params.selection, context) { return begun }
         let principal = context.caller.principal
         if let filter = params.filter {
-            let (counts, files) = try await inTurn(context) {
-                try await tasks.removeWithFiles(filter.stored, for: principal)
-            }
-            var result = SelectionResult.Counted(counts)
-            result.files = SelectionResult.RemovedFiles(files)
-            return .filter(result)
+            return .filter(
+                try await inTurn(context) { try await tasks.removeWithFiles(filter.stored, for: principal) })
         }
-        let (outcome, files) = try await tasks.removeWithFiles(params.ids ?? [], for: principal)
-        var result = SelectionResult.Listed(outcome)
-        result.files = SelectionResult.RemovedFiles(files)
-        return .ids(result)
+        return .ids(try await tasks.removeWithFiles(params.ids ?? [], for: principal))
     }
 
     /// Begins an operation if the caller requested one; else returns nil.
@@ -279,36 +267,5 @@ extension TaskVerb {
         case .retry: .retry
         case .remove: .remove
         }
-    }
-}
-
-extension SelectionResult.Counted {
-    fileprivate init(_ counts: VerbCounts) {
-        self.init(changedCount: counts.changed, unchangedCount: counts.unchanged)
-        guard counts.refused > 0 else { return }
-        refusedCount = counts.refused
-        refused = counts.refusals.map {
-            SelectionResult.Refusal(id: $0.id, reason: $0.reason, message: $0.message)
-        }
-    }
-}
-
-extension SelectionResult.RemovedFiles {
-    fileprivate init(_ files: FileRemovals) {
-        self.init(
-            deleted: files.deleted,
-            kept: files.kept.map { SelectionResult.KeptFile(id: $0.id, path: $0.path, reason: $0.reason) },
-            keptCount: files.keptCount)
-    }
-}
-
-extension SelectionResult.Listed {
-    init(_ outcome: VerbOutcome) {
-        self.init(
-            changed: outcome.changed,
-            unchanged: outcome.unchanged.map {
-                SelectionResult.Unchanged(id: $0.id, state: $0.state, reason: $0.reason?.rawValue)
-            },
-            missing: outcome.missing)
     }
 }

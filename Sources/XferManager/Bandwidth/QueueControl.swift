@@ -2,6 +2,7 @@ import Logging
 import XferCore
 import XferCurl
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// Pauses the queue and sets its limits. Limits set over RPC take precedence over the configuration.
@@ -104,20 +105,37 @@ public actor QueueControl: ManagerPart {
     }
 
     /// The queue's counts, rates and limits.
-    public func stats(for principal: Principal) async throws -> QueueStats {
+    public func stats(for principal: Principal) async throws -> QueueStats.Result {
         let owner = principal.visibleOwner
         await scheduler.showBriefRuns()
         let counts = try await store.read { try $0.counts(owner: owner) }
         let moving = await scheduler.rates(visibleTo: owner)
-        let activity = await scheduler.activity
-        return QueueStats(
-            counts: counts, receiveRate: moving.received, sendRate: moving.sent,
-            activeCount: activity.activeCount, maxActive: activity.limits.maxActive ?? TransferMix.mostSmall,
-            maxActivePerHost: activity.limits.maxActivePerHost
-                ?? (settings.isPolite ? OriginWindow.Bounds.polite : .impolite).connections,
-            isAutomatic: activity.limits.maxActive == nil,
-            isAutomaticPerHost: activity.limits.maxActivePerHost == nil, order: activity.limits.order,
-            rates: rateLimits, isPaused: activity.isPaused)
+        let (limits, isPaused) = await (limitsInForce, scheduler.activity.isPaused)
+        var result = QueueStats.Result()
+        result.counts = StateCounts(counts)
+        result.rates = QueueStats.Rates(received: moving.received, sent: moving.sent)
+        result.paused = isPaused
+        result.limits = limits
+        return result
+    }
+
+    /// The limits in force, including those set over RPC, and the rates as the timetable sets them now.
+    private var limitsInForce: QueueLimits {
+        get async {
+            let limits = await scheduler.activity.limits
+            var result = QueueLimits(
+                maxActive: limits.maxActive ?? TransferMix.mostSmall,
+                maxActivePerHost: limits.maxActivePerHost
+                    ?? (settings.isPolite ? OriginWindow.Bounds.polite : .impolite).connections,
+                order: limits.order, rates: rateLimits)
+            let automatic = [
+                limits.maxActive == nil ? "max_active" : nil,
+                limits.maxActivePerHost == nil ? "max_active_per_host" : nil,
+            ]
+            .compactMap(\.self)
+            result.automatic = automatic.isEmpty ? nil : automatic
+            return result
+        }
     }
 
     /// Loads the limits that were set over RPC in an earlier daemon.
@@ -217,27 +235,6 @@ public actor QueueControl: ManagerPart {
     }
 
     func stopTimers() { rateTimer.disarm() }
-}
-
-/// The queue's counts, rates and limits; see `QueueControl.stats`.
-public struct QueueStats: Sendable {
-    public var counts: [TaskState: Int64]
-    /// Bytes per second over all running tasks. A shared transfer counts once.
-    public var receiveRate: Int64
-    public var sendRate: Int64
-    /// The number of transfers whose bodies are received or sent.
-    public var activeCount: Int
-    /// Limits in force, including those set over RPC.
-    public var maxActive: Int
-    public var maxActivePerHost: Int
-    /// True if `maxActive` is not set, so that it is the number of small transfers.
-    public var isAutomatic: Bool
-    /// True if `maxActivePerHost` is not set, so that the host's limit of HTTP/1.1 connections applies.
-    public var isAutomaticPerHost: Bool
-    public var order: QueueOrder
-    /// The rates of all transfers together, as the timetable sets them now.
-    public var rates: BandwidthLimits
-    public var isPaused: Bool
 }
 
 /// Limits set over RPC; nil means the configuration's.

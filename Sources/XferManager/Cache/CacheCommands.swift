@@ -1,6 +1,7 @@
 import XferCore
 import XferCurl
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// `cache.*`: an owner sees and removes its own entries; an operator all owners'.
@@ -15,16 +16,13 @@ public struct CacheCommands: ManagerPart, Sendable {
     }
 
     /// The contents and the limits of the cache.
-    public struct Stats: Hashable, Sendable {
-        public var totals: CacheTotals
-        public var maxBytes: Int64
-        /// Seconds since the last use.
-        public var maxAge: Int64
-    }
-
-    public func stats(for principal: Principal) async throws -> Stats {
+    public func stats(for principal: Principal) async throws -> CacheStats.Result {
         let totals = try await store.read { try $0.cacheTotals(of: principal.visibleOwner) }
-        return Stats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge.components.seconds)
+        var result = CacheStats.Result()
+        (result.entries, result.size) = (totals.count, totals.byteCount)
+        result.maxBytes = settings.cacheMaxBytes
+        result.maxAge = settings.cacheMaxAge.components.seconds
+        return result
     }
 
     /// Returns one page of the entries, by id.

@@ -1,4 +1,5 @@
 import XferModel
+import XferProtocol
 import XferStore
 
 /// The tasks that a verb over a filter may change.
@@ -27,11 +28,12 @@ struct FilterStep: Hashable, Sendable {
     var report = OperationReport()
     var time: Timestamp
 
-    init(reached: TaskID, _ outcome: VerbOutcome, _ files: FileRemovals = FileRemovals(), at time: Timestamp) {
+    init(reached: TaskID, _ outcome: SelectionResult.Listed, at time: Timestamp) {
         self.reached = reached
         self.time = time
         counts.changed = Int64(clamping: outcome.changed.count)
         counts.unchanged = Int64(clamping: outcome.unchanged.count)
+        guard let files = outcome.files else { return }
         counts.filesDeleted = Int64(clamping: files.deleted)
         counts.filesKept = Int64(clamping: files.keptCount)
         report.kept = files.kept.prefix(OperationReport.largest).map {
@@ -39,13 +41,13 @@ struct FilterStep: Hashable, Sendable {
         }
     }
 
-    init(reached: TaskID, _ step: VerbCounts, at time: Timestamp) {
+    init(reached: TaskID, _ step: SelectionResult.Counted, at time: Timestamp) {
         self.reached = reached
         self.time = time
-        counts.changed = Int64(clamping: step.changed)
-        counts.unchanged = Int64(clamping: step.unchanged)
-        counts.refused = Int64(clamping: step.refused)
-        report.refusals = step.refusals.map {
+        counts.changed = Int64(clamping: step.changedCount)
+        counts.unchanged = Int64(clamping: step.unchangedCount)
+        counts.refused = Int64(clamping: step.refusedCount ?? 0)
+        report.refusals = (step.refused ?? []).map {
             OperationReport.Refusal(id: $0.id, reason: $0.reason, message: $0.message)
         }
     }

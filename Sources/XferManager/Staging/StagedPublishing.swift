@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// `task.commit`: publishes staged tasks.
@@ -36,7 +37,7 @@ public actor StagedPublishing: ManagerPart {
     /// one transaction.
     ///
     /// - Throws: `ManagerError`: `notCommitted` if one of them cannot be published now; it stays staged.
-    public func commit(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+    public func commit(_ ids: [TaskID], for principal: Principal) async throws -> SelectionResult.Listed {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
         callCount += 1
         defer { endCall() }
@@ -54,7 +55,7 @@ public actor StagedPublishing: ManagerPart {
 
     /// Publishes every staged task that matches and exists at the call, each by itself. One that cannot be
     /// published stays staged and is counted as refused.
-    public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+    public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> SelectionResult.Counted {
         try await commit(filter, for: principal, in: nil, recording: nil)
     }
 
@@ -62,11 +63,11 @@ public actor StagedPublishing: ManagerPart {
     /// that is interrupted in between is counted as unchanged when it is repeated.
     func commit(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
-    ) async throws -> VerbCounts {
-        var counts = VerbCounts()
+    ) async throws -> SelectionResult.Counted {
+        var counts = SelectionResult.Counted()
         try await forEachStep(of: filter, for: principal, in: span) { ids in
             for id in ids {
-                var step = VerbCounts()
+                var step = SelectionResult.Counted()
                 do {
                     step.add(try await commit([id], for: principal))
                 } catch let error as ManagerError {
@@ -116,8 +117,8 @@ public actor StagedPublishing: ManagerPart {
 
     private func publish(
         _ ids: [TaskID], for principal: Principal, touching touched: inout [TransferID]
-    ) async throws -> VerbOutcome {
-        var outcome = VerbOutcome()
+    ) async throws -> SelectionResult.Listed {
+        var outcome = SelectionResult.Listed()
         var staged: [StagedFile] = []
         defer { for file in staged { file.file.close() } }
         for id in ids {
@@ -127,7 +128,7 @@ public actor StagedPublishing: ManagerPart {
             }
             if let transfer = task.transferID { touched.append(transfer) }
             guard task.state == .staged else {
-                outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                outcome.unchanged.append(SelectionResult.Unchanged(id: id, state: task.state))
                 continue
             }
             do {
@@ -148,7 +149,7 @@ public actor StagedPublishing: ManagerPart {
                 named.append((file, try result.get()))
             } catch is Overtaken {
                 let state = try await store.read { try $0.task(file.taskID)?.state }
-                outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state ?? .cancelled))
+                outcome.unchanged.append(SelectionResult.Unchanged(id: file.taskID, state: state ?? .cancelled))
             } catch let error where !(error is StoreError) {
                 // What cannot be determined now is checked by the next commit, or at the next start.
                 if (try? await settle(file.taskID)) == true {
@@ -161,7 +162,7 @@ public actor StagedPublishing: ManagerPart {
         let others = try await complete(named)
         for id in named.map(\.file.taskID) {
             if let state = others[id] {
-                outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: state))
+                outcome.unchanged.append(SelectionResult.Unchanged(id: id, state: state))
             } else {
                 outcome.changed.append(id)
             }

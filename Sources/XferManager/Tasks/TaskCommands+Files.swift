@@ -1,30 +1,14 @@
 import Logging
 import XferFiles
 public import XferModel
+public import XferProtocol
 import XferStore
 
-/// The result of deleting the published files of tasks that were removed with them.
-public struct FileRemovals: Hashable, Sendable {
-    /// A file that was not deleted.
-    public struct Kept: Hashable, Sendable {
-        public var id: TaskID
-        /// The path of the file.
-        public var path: String
-        public var reason: String
-        /// True if the task stays, because the removal can be repeated.
-        public var keepsTask = false
-    }
-
-    /// The number of tasks whose files were deleted.
-    public var deleted = 0
-    public var kept: [Kept] = []
-    /// The number of files that were not deleted, including those that are not listed.
-    public var keptCount = 0
-
+extension SelectionResult.RemovedFiles {
     /// The highest number of files that are listed.
-    public static let maxListed = 1000
+    private static let maxListed = 1000
 
-    mutating func add(_ other: FileRemovals) {
+    fileprivate mutating func add(_ other: Self) {
         deleted += other.deleted
         keptCount += other.keptCount
         kept += other.kept.prefix(max(0, Self.maxListed - kept.count))
@@ -39,14 +23,13 @@ extension TaskCommands {
     /// Deletes the published files of these tasks, then removes the tasks. Tasks whose files cannot be deleted stay.
     public func removeWithFiles(
         _ ids: [TaskID], for principal: Principal
-    ) async throws -> (outcome: VerbOutcome, files: FileRemovals) {
-        let step = try await removeWithFiles(ids, for: principal, recording: nil)
-        return (step.outcome, step.files)
+    ) async throws -> SelectionResult.Listed {
+        try await removeWithFiles(ids, for: principal, recording: nil).outcome
     }
 
     private func removeWithFiles(
         _ ids: [TaskID], for principal: Principal, recording record: StepRecorder?
-    ) async throws -> (outcome: VerbOutcome, files: FileRemovals, goesOn: Bool) {
+    ) async throws -> (outcome: SelectionResult.Listed, goesOn: Bool) {
         let (published, tag) = try await store.read { reader in
             (
                 try ids.compactMap { id -> Published? in
@@ -56,10 +39,9 @@ extension TaskCommands {
                 }, try reader.partTag()
             )
         }
-        let files = await delete(published, tag: tag)
-        let staying = Set(files.kept.filter(\.keepsTask).map(\.id))
+        let (files, staying) = await delete(published, tag: tag)
         let unchanged = staying.sorted().map {
-            VerbOutcome.Unchanged(id: $0, state: .completed, reason: .fileKept)
+            SelectionResult.Unchanged(id: $0, state: .completed, reason: .fileKept)
         }
         let (removable, now) = (ids.filter { !staying.contains($0) }, clock())
         let (outcome, effects, goesOn) = try await translatingStoreErrors {
@@ -67,37 +49,39 @@ extension TaskCommands {
                 let (removed, effects) = try tx.apply(.remove, to: removable, for: principal, at: now)
                 var outcome = removed
                 outcome.unchanged += unchanged
+                outcome.files = files
                 var goesOn = true
                 if let record, let reached = ids.last {
-                    goesOn = try record(tx, FilterStep(reached: reached, outcome, files, at: now))
+                    goesOn = try record(tx, FilterStep(reached: reached, outcome, at: now))
                 }
                 return (outcome, effects, goesOn)
             }
         }
         await scheduler.perform(effects)
-        return (outcome, files, goesOn)
+        return (outcome, goesOn)
     }
 
     /// Does the same as `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
     public func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal
-    ) async throws -> (counts: VerbCounts, files: FileRemovals) {
+    ) async throws -> SelectionResult.Counted {
         try await removeWithFiles(filter, for: principal, in: nil, recording: nil)
     }
 
     /// Removes the matching tasks of a span with their files; see `StepRecorder`.
     func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
-    ) async throws -> (counts: VerbCounts, files: FileRemovals) {
-        var counts = VerbCounts()
-        var files = FileRemovals()
+    ) async throws -> SelectionResult.Counted {
+        var counts = SelectionResult.Counted()
+        var files = SelectionResult.RemovedFiles()
         try await forEachStep(of: filter, for: principal, in: span) { ids in
             let step = try await removeWithFiles(ids, for: principal, recording: record)
             counts.add(step.outcome)
-            files.add(step.files)
+            if let removed = step.outcome.files { files.add(removed) }
             guard step.goesOn else { throw FilterStep.Stopped() }
         }
-        return (counts, files)
+        counts.files = files
+        return counts
     }
 
     /// A file that a task published, according to the database.
@@ -128,9 +112,17 @@ extension TaskCommands {
 
         var name: String { String(path.split(separator: "/").last ?? "") }
 
-        func kept(_ reason: String, at path: String? = nil, keepsTask: Bool = false) -> FileRemovals.Kept {
-            FileRemovals.Kept(id: id, path: path ?? self.path, reason: reason, keepsTask: keepsTask)
+        func kept(_ reason: String, at path: String? = nil, keepsTask: Bool = false) -> KeptFile {
+            KeptFile(
+                shown: SelectionResult.KeptFile(id: id, path: path ?? self.path, reason: reason), keepsTask: keepsTask)
         }
+    }
+
+    /// A file that was not deleted.
+    private struct KeptFile: Sendable {
+        let shown: SelectionResult.KeptFile
+        /// True if the task stays, because the removal can be repeated.
+        let keepsTask: Bool
     }
 
     /// The files of one directory are deleted with the rights of one owner.
@@ -139,22 +131,29 @@ extension TaskCommands {
         let owner: Owner
     }
 
-    private func delete(_ published: [Published], tag: String) async -> FileRemovals {
-        var files = FileRemovals()
+    /// Also returns the tasks that stay.
+    private func delete(
+        _ published: [Published], tag: String
+    ) async -> (files: SelectionResult.RemovedFiles, staying: Set<TaskID>) {
+        var files = SelectionResult.RemovedFiles()
+        var staying: Set<TaskID> = []
         for (place, all) in Dictionary(grouping: published, by: { Place(directory: $0.directory, owner: $0.owner) }) {
             let kept = await services.pool(of: place.owner, forPath: place.directory).run {
                 [rights = services.rights] in
                 Self.delete(all, in: place, tag: tag, rights)
             }
-            files.add(FileRemovals(deleted: all.count - kept.count, kept: kept, keptCount: kept.count))
+            staying.formUnion(kept.lazy.filter(\.keepsTask).map(\.shown.id))
+            files.add(
+                SelectionResult.RemovedFiles(
+                    deleted: all.count - kept.count, kept: kept.map(\.shown), keptCount: kept.count))
         }
         files.kept.sort { $0.id < $1.id }
-        return files
+        return (files, staying)
     }
 
     private static func delete(
         _ all: [Published], in place: Place, tag: String, _ rights: OwnerRights
-    ) -> [FileRemovals.Kept] {
+    ) -> [KeptFile] {
         let directory: DirectoryHandle
         do throws(FileError) {
             directory = try rights.roots(of: place.owner).open(directory: place.directory)
@@ -163,7 +162,7 @@ extension TaskCommands {
             if case .missing = error { return [] }
             return all.map { $0.kept("\(error)", keepsTask: true) }
         }
-        var kept = all.compactMap { published -> FileRemovals.Kept? in
+        var kept = all.compactMap { published -> KeptFile? in
             guard let file = published.file else {
                 return published.kept("an earlier version published it and did not record which file it was")
             }

@@ -17,20 +17,20 @@ extension TaskCommands {
     /// counted as refused.
     public func update(
         _ filter: TaskQuery, _ changes: TaskChanges, for principal: Principal
-    ) async throws -> VerbCounts {
-        var counts = VerbCounts()
+    ) async throws -> SelectionResult.Counted {
+        var counts = SelectionResult.Counted()
         try await forEachStep(of: filter, for: principal) { ids in
             var rest = ids[...]
             while !rest.isEmpty {
                 guard !isShuttingDown else { throw ManagerError.shuttingDown }
                 for ended in await update(rest.prefix(Self.updatesAtOnce), changes, for: principal) {
                     guard let error = ended.error else {
-                        counts.changed += 1
+                        counts.changedCount += 1
                         continue
                     }
                     switch error {
                     case ManagerError.notFound: continue
-                    case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchanged += 1
+                    case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchangedCount += 1
                     case ManagerError.storageUnavailable, ManagerError.shuttingDown: throw error
                     case let refusal as ManagerError: counts.refuse(ended.id, refusal.failure)
                     default: throw error

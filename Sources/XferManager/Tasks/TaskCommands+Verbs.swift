@@ -1,7 +1,7 @@
 import XferCore
 import XferCurl
 public import XferModel
-import XferProtocol
+public import XferProtocol
 import XferStore
 import XferSystem
 
@@ -10,35 +10,9 @@ public enum TaskVerb: String, Sendable, CaseIterable {
     case pause, resume, cancel, retry, remove
 }
 
-/// The result of a verb over ids.
-public struct VerbOutcome: Hashable, Sendable {
-    public struct Unchanged: Hashable, Sendable {
-        public var id: TaskID
-        public var state: TaskState
-        /// The reason; nil where the state alone explains it.
-        public var reason: Reason?
-    }
-
-    /// The shown reason why a state did not allow a verb.
-    public enum Reason: String, Sendable {
-        /// The task runs, and its request must not be made twice: it could not continue after a pause.
-        case notResumable = "not_resumable"
-        /// Its file could not be deleted, although that was requested.
-        case fileKept = "file_kept"
-        /// The copy of its content was deleted when it was cancelled.
-        case sourceDeleted = "source_deleted"
-    }
-
-    public var changed: [TaskID] = []
-    /// The tasks that did not change. A wrong state is not an error.
-    public var unchanged: [Unchanged] = []
-    /// The tasks that do not exist, belong to another user, or are damaged; `task.list` lists the damaged ones.
-    public var missing: [TaskID] = []
-}
-
-extension VerbOutcome {
-    fileprivate var reversed: VerbOutcome {
-        VerbOutcome(changed: changed.reversed(), unchanged: unchanged.reversed(), missing: missing.reversed())
+extension SelectionResult.Listed {
+    fileprivate var reversed: Self {
+        Self(changed: changed.reversed(), unchanged: unchanged.reversed(), missing: missing.reversed())
     }
 }
 
@@ -53,46 +27,37 @@ extension MovePosition {
     fileprivate var isAfter: Bool { if case .after = self { true } else { false } }
 }
 
-/// The result of a verb over a filter.
-public struct VerbCounts: Hashable, Sendable {
-    public var changed = 0
-    public var unchanged = 0
-    /// The number of tasks about which the verb failed. `refusals` has the first of them.
-    public var refused = 0
-    public var refusals: [Refusal] = []
-
-    /// The reason why the verb failed for a task.
-    public struct Refusal: Hashable, Sendable {
-        public var id: TaskID
-        public var reason: String
-        public var message: String
-    }
-
+extension SelectionResult.Counted {
     /// The highest number of refusals with their reasons.
-    static let largestReport = 100
+    private static let largestReport = 100
 
     mutating func refuse(_ id: TaskID, _ failure: RPCFailure) {
-        refused += 1
-        guard refusals.count < Self.largestReport else { return }
-        refusals.append(Refusal(id: id, reason: failure.data?.reason ?? "", message: failure.message))
+        let refusal = SelectionResult.Refusal(id: id, reason: failure.data?.reason ?? "", message: failure.message)
+        addRefusals(1, [refusal])
     }
 
-    mutating func add(_ other: VerbCounts) {
-        changed += other.changed
-        unchanged += other.unchanged
-        refused += other.refused
-        refusals += other.refusals.prefix(max(0, Self.largestReport - refusals.count))
+    mutating func add(_ other: Self) {
+        changedCount += other.changedCount
+        unchangedCount += other.unchangedCount
+        if let count = other.refusedCount { addRefusals(count, other.refused ?? []) }
     }
 
-    mutating func add(_ step: VerbOutcome) {
-        changed += step.changed.count
-        unchanged += step.unchanged.count
+    mutating func add(_ step: SelectionResult.Listed) {
+        changedCount += step.changed.count
+        unchangedCount += step.unchanged.count
+    }
+
+    private mutating func addRefusals(_ count: Int, _ refusals: [SelectionResult.Refusal]) {
+        refusedCount = (refusedCount ?? 0) + count
+        refused = Array(((refused ?? []) + refusals).prefix(Self.largestReport))
     }
 }
 
 extension TaskCommands {
     /// Applies a verb to these tasks in one transaction.
-    public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+    public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws
+        -> SelectionResult.Listed
+    {
         let now = clock()
         let (outcome, effects) = try await translatingStoreErrors {
             try await store.write(.rows(ids.count)) {
@@ -106,7 +71,9 @@ extension TaskCommands {
     /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
     /// Cancelled tasks are retried only if the filter contains their state: a group that is retried does not bring its
     /// cancelled tasks back.
-    public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+    public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws
+        -> SelectionResult.Counted
+    {
         try await apply(verb, to: filter, for: principal, in: nil, recording: nil)
     }
 
@@ -114,12 +81,12 @@ extension TaskCommands {
     func apply(
         _ verb: TaskVerb, to filter: TaskQuery, for principal: Principal, in span: TaskSpan?,
         recording record: StepRecorder?
-    ) async throws -> VerbCounts {
+    ) async throws -> SelectionResult.Counted {
         var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
         // The filter has to find running tasks as running ones.
         await scheduler.commitAllStarts()
-        var counts = VerbCounts()
+        var counts = SelectionResult.Counted()
         var size = StepSize(largest: StoreTransaction.largestStepAlike)
         try await forEachStep(
             of: filter, for: principal, in: span, atMost: StoreTransaction.largestStepAlike
@@ -152,13 +119,15 @@ extension TaskCommands {
     // MARK: Order
 
     /// Moves unfinished tasks within their hosts; together they keep the order of `ids`.
-    public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws -> VerbOutcome {
+    public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws
+        -> SelectionResult.Listed
+    {
         let order = await scheduler.activity.limits.order
         // Each goes to the very place, so for these two the last one has to go first.
         let isReversed = position == .top || position.isAfter
         let outcome = try await translatingStoreErrors {
             try await store.write(.rows(ids.count)) { tx in
-                var outcome = VerbOutcome()
+                var outcome = SelectionResult.Listed()
                 if let other = position.target {
                     guard let found = try tx.visibleTask(other, to: principal) else {
                         throw ManagerError.notFound(other)
@@ -174,7 +143,7 @@ extension TaskCommands {
                         continue
                     }
                     guard !task.state.isTerminal else {
-                        outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                        outcome.unchanged.append(SelectionResult.Unchanged(id: id, state: task.state))
                         continue
                     }
                     do {

@@ -1,5 +1,6 @@
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 
 /// Verbs over many tasks with equal decisions, as nearly all are if a filter selects a million: one statement for
@@ -43,7 +44,7 @@ extension StoreTransaction {
         var machine = TaskStateMachine(first)
         let transition = machine.onVerb(verb, at: now)
         guard let event = transition.event else {
-            step.outcome.unchanged += tasks.map { VerbOutcome.Unchanged(id: $0.id, state: $0.state) }
+            step.outcome.unchanged += tasks.map { SelectionResult.Unchanged(id: $0.id, state: $0.state) }
             return
         }
         let events = tasks.map { NewEvent(event.payload(for: $0), taskID: $0.id, owner: $0.owner) }

@@ -1,5 +1,6 @@
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 
 /// Verbs over tasks.
@@ -7,7 +8,7 @@ extension StoreTransaction {
     /// Applies a verb to these tasks. Also returns the effects to perform after the commit.
     func apply(
         _ verb: TaskVerb, to ids: [TaskID], for principal: Principal, at now: Timestamp
-    ) throws -> (VerbOutcome, [Effect]) {
+    ) throws -> (SelectionResult.Listed, [Effect]) {
         let step = try apply(verb, to: ids[...], for: principal, atMost: .max, at: now)
         return (step.outcome, step.effects)
     }
@@ -52,7 +53,7 @@ extension StoreTransaction {
         let spoolFiles = try spoolFiles(after: verb, of: task)
         guard let applied = try apply(verb, to: task, for: principal, at: now) else {
             step.outcome.unchanged.append(
-                VerbOutcome.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
+                SelectionResult.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
             return
         }
         step.outcome.changed.append(id)
@@ -65,7 +66,7 @@ extension StoreTransaction {
         step.hasEnded = step.hasEnded || applied.hasEnded
     }
 
-    private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> VerbOutcome.Reason? {
+    private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> SelectionResult.Unchanged.Reason? {
         switch (verb, task.state) {
         case (.pause, .running) where !RepetitionRules.mayRepeat(task.specification): .notResumable
         case (.retry, .cancelled): .sourceDeleted
@@ -127,7 +128,7 @@ extension StoreTransaction {
 
 /// The result of applying a verb so far.
 struct VerbStep {
-    var outcome = VerbOutcome()
+    var outcome = SelectionResult.Listed()
     /// The effects to perform after the commit.
     var effects: [Effect] = []
     var hasEnded = false

@@ -77,10 +77,20 @@ public enum SelectionResult: WireValue, Hashable {
 
         public init() {}
 
-        public init(id: TaskID, state: TaskState, reason: String? = nil) {
+        public init(id: TaskID, state: TaskState, reason: Reason? = nil) {
             self.id = id
             self.state = OpenEnum(state)
-            self.reason = reason
+            self.reason = reason?.rawValue
+        }
+
+        /// The shown reason why a state did not allow a verb.
+        public enum Reason: String, Sendable {
+            /// The task runs, and its request must not be made twice: it could not continue after a pause.
+            case notResumable = "not_resumable"
+            /// Its file could not be deleted, although that was requested.
+            case fileKept = "file_kept"
+            /// The copy of its content was deleted when it was cancelled.
+            case sourceDeleted = "source_deleted"
         }
 
         public static let schemaName = "SelectionUnchanged"

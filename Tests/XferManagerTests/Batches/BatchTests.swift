@@ -59,7 +59,7 @@ import XferTestSupport
         var others: [TaskID] = []
         for index in 5..<8 { others.append(try await fixture.add("/\(index)", as: "o\(index)", to: manager)) }
         try await eventually("six run") { await manager.scheduler.machine.activeCount == 6 }
-        #expect(try await manager.queue.stats(for: Self.caller).maxActive == 6)
+        #expect(try await manager.queue.stats(for: Self.caller).limits.maxActive == 6)
         gate.open()
         let batch = try await Self.completed(added.batch.id, manager)
         #expect(batch.finished == 5 && batch.skipped == 2)

@@ -138,9 +138,9 @@ import XferTestSupport
         for id in [blocked, other] { #expect(try await fixture.end(of: id, in: manager).state == .staged) }
         try FileTree.write("corrupt", to: fixture.downloads + "/a")
         let counts = try await manager.staging.commit(TaskQuery(states: [.staged]), for: ManagerFixture.caller)
-        #expect(counts.changed == 1 && counts.unchanged == 0 && counts.refused == 1)
-        #expect(counts.refusals.map(\.id) == [blocked])
-        #expect(counts.refusals.first?.message.contains("stays staged") == true)
+        #expect(counts.changedCount == 1 && counts.unchangedCount == 0 && counts.refusedCount == 1)
+        #expect(counts.refused?.map(\.id) == [blocked])
+        #expect(counts.refused?.first?.message.contains("stays staged") == true)
         #expect(try await manager.queries.task(other, for: ManagerFixture.caller).state == .completed)
         await manager.shutdown(.suspend)
     }

@@ -37,7 +37,7 @@ import XferTestSupport
         await manager.scheduler.sampleProgress()
         #expect(await manager.queries.progress(of: [id])[id]?.rate == 0)
         #expect(await manager.queries.progress(of: [id])[id]?.eta == nil)
-        #expect(try await manager.queue.stats(for: ManagerFixture.caller).receiveRate == 0)
+        #expect(try await manager.queue.stats(for: ManagerFixture.caller).rates.received == 0)
         held.open()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)

@@ -24,7 +24,7 @@ struct UpdateManyTests {
         let query = TaskQuery(ids: Array(ids.dropLast()))
         let changes = TaskChanges.changing { $0.priority = .high }
         let counts = try await manager.tasks.update(query, changes, for: Self.caller)
-        #expect(counts.changed == 66 && counts.unchanged == 3 && counts.refused == 0)
+        #expect(counts.changedCount == 66 && counts.unchangedCount == 3 && counts.refusedCount == nil)
         for id in ids.dropFirst(3).dropLast() {
             #expect(try await manager.queries.task(id, for: Self.caller).specification.priority == .high)
         }
@@ -39,8 +39,8 @@ struct UpdateManyTests {
         let own = try await fixture.add("/b", as: "b", to: manager, startsPaused: true, for: Self.guest)
         let changes = TaskChanges.changing { $0.priority = .high }
         let counts = try await manager.tasks.update(TaskQuery(), changes, for: Self.guest)
-        #expect(counts.changed == 0 && counts.unchanged == 0 && counts.refused == 1)
-        #expect(counts.refusals.map(\.id) == [own] && counts.refusals.map(\.reason) == ["permission_denied"])
+        #expect(counts.changedCount == 0 && counts.unchangedCount == 0 && counts.refusedCount == 1)
+        #expect(counts.refused?.map(\.id) == [own] && counts.refused?.map(\.reason) == ["permission_denied"])
         #expect(try await manager.queries.task(foreign, for: Self.caller).specification.priority == .normal)
         await manager.shutdown(.suspend)
         await #expect(throws: (any Error).self) {
