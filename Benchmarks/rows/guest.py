@@ -76,8 +76,13 @@ def _loads(own):
         "640 waits": (10, lines(64, "task.wait", {"ids": own, "timeout": 120}), True),
         "60 lists": (60, lines(1, "task.list", {"order": "queue", "limit": 1000}), True),
         "60 reads of events": (60, lines(1, "events.since", {"seq": 0, "types": ["task.failed"]}), True),
+        "60 batches": (60, [_batch([rpc.request("task.get", {"id": id}, id) for id in own[:500]])], True),
         "900 subscriptions": (15, lines(60, "events.subscribe", {"since": 0}), False),
     }
+
+
+def _batch(calls):
+    return b"[" + b",".join(call.strip() for call in calls) + b"]\n"
 
 
 def _measure(bench, outcome, daemon, when):
@@ -154,7 +159,7 @@ def _call(user, path, load, answers, is_ready):
                         continue
                     answers.value += 1
                     if is_repeated:
-                        client.socket.sendall(lines[json.loads(line).get("id") or 0])
+                        client.socket.sendall(lines[_number(json.loads(line))])
             except OSError:
                 chunk = b""
             if not chunk:
@@ -163,3 +168,8 @@ def _call(user, path, load, answers, is_ready):
                 del clients[descriptor]
                 client.socket.close()
                 connect()
+
+
+def _number(answer):
+    """Which of the lines an answer is for. A batch is the only one."""
+    return answer.get("id") or 0 if isinstance(answer, dict) else 0
