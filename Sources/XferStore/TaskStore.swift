@@ -126,6 +126,13 @@ public final class TaskStore: Sendable {
         }
     }
 
+    /// Like `read`, for bodies that show tasks or select them by their states: starts that are not committed are
+    /// committed first, so that the rows of running tasks say that they run.
+    public func readStates<T: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> T) async throws -> T {
+        await uncommittedStarts.prepareRead()
+        return try await read(body)
+    }
+
     private static func read<T: Sendable>(
         _ access: Result<Database, any Error>, _ body: @Sendable (StoreReader) throws -> T,
         _ continuation: CheckedContinuation<T, any Error>

@@ -107,8 +107,7 @@ public actor QueueControl: ManagerPart {
     /// The queue's counts, rates and limits.
     public func stats(for principal: Principal) async throws -> QueueStats.Result {
         let owner = principal.visibleOwner
-        await scheduler.showBriefRuns()
-        let counts = try await store.read { try $0.counts(owner: owner) }
+        let counts = try await store.readStates { try $0.counts(owner: owner) }
         let moving = await scheduler.rates(visibleTo: owner)
         let (limits, isPaused) = await (limitsInForce, scheduler.activity.isPaused)
         var result = QueueStats.Result()

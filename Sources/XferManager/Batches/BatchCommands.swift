@@ -101,8 +101,7 @@ public struct BatchCommands: ManagerPart, Sendable {
 
     /// A batch, if it exists and the caller may see it.
     public func get(_ id: BatchID, for principal: Principal) async throws -> Batch {
-        await scheduler.showBriefRuns()
-        guard let batch = try await store.read({ try $0.batch(id) }),
+        guard let batch = try await store.readStates({ try $0.batch(id) }),
             principal.isOperator || batch.owner == principal.owner
         else { throw ManagerError.batchNotFound(id) }
         return batch
@@ -110,8 +109,9 @@ public struct BatchCommands: ManagerPart, Sendable {
 
     /// Lists the batches that were added before `before`, the newest first. An operator sees the batches of all owners.
     public func list(before: BatchID?, limit: Int, for principal: Principal) async throws -> [Batch] {
-        await scheduler.showBriefRuns()
-        return try await store.read { try $0.batches(owner: principal.visibleOwner, before: before, limit: limit) }
+        return try await store.readStates {
+            try $0.batches(owner: principal.visibleOwner, before: before, limit: limit)
+        }
     }
 
     // MARK: Steps

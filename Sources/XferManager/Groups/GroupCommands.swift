@@ -13,8 +13,7 @@ public struct GroupCommands: ManagerPart, Sendable {
 
     /// Lists the groups after `after`, in the order of owner and name. An operator sees the groups of all owners.
     public func list(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
-        await scheduler.showBriefRuns()
-        return try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
+        return try await store.readStates { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
     }
 
     /// Returns a group.
@@ -22,8 +21,9 @@ public struct GroupCommands: ManagerPart, Sendable {
     /// - Parameter owner: the group's owner; nil is the caller.
     public func get(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
         let key = try groupKey(name, of: owner, for: principal)
-        await scheduler.showBriefRuns()
-        guard let group = try await store.read({ try $0.group(key) }) else { throw ManagerError.groupNotFound(name) }
+        guard let group = try await store.readStates({ try $0.group(key) }) else {
+            throw ManagerError.groupNotFound(name)
+        }
         return group
     }
 

@@ -10,7 +10,7 @@ extension TransferManager {
     /// Samples of the parts' present figures.
     public func metricSamples() async -> [MetricSample] {
         var samples = databaseSamples + trafficSamples
-        if let figures = try? await store.read({ try $0.figures(groupLimit: Metric.groupLimit) }) {
+        if let figures = try? await store.readStates({ try $0.figures(groupLimit: Metric.groupLimit) }) {
             samples += self.samples(of: figures)
         }
         let rates = await scheduler.rates(visibleTo: nil)

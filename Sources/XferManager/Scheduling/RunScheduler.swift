@@ -75,6 +75,7 @@ actor RunScheduler: ManagerPart {
 
     func setDelegate(_ delegate: any RunSchedulerDelegate) {
         self.delegate = delegate
+        store.uncommittedStarts.setOnRead { [weak self] in await self?.showBriefRuns() }
         store.uncommittedStarts.setWanted { [weak self] in
             guard let self else { return }
             Task { await self.commitAllStarts() }

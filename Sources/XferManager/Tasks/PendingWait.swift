@@ -255,7 +255,6 @@ extension TaskQueries {
     ) async throws -> [TaskID] {
         var filter = filter
         filter.states = (filter.states ?? TaskState.allCases).filter { !goal.isOver($0) }
-        await scheduler.showBriefRuns()
         var ids: [TaskID] = []
         try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { step in
             ids += step

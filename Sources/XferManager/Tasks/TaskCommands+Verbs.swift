@@ -179,7 +179,7 @@ extension ManagerPart {
         guard let last = newest else { return }
         var after = span?.after
         while true {
-            let page = try await store.read { [after] in
+            let page = try await store.readStates { [after] in
                 try $0.idPage(matching: filter, after: after, upTo: last, limit: limit)
             }
             if !page.ids.isEmpty { try await body(page.ids) }

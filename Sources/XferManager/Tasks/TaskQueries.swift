@@ -10,8 +10,7 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// A task, if it exists and the caller may see it.
     public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
-        await scheduler.showBriefRuns()
-        guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
+        guard let task = try await store.readStates({ try $0.visibleTask(id, to: principal) }) else {
             throw ManagerError.notFound(id)
         }
         return task
@@ -166,14 +165,13 @@ public struct TaskQueries: ManagerPart, Sendable {
     /// Counts the matching tasks that exist at the call and that the caller may see, by state.
     public func counts(matching filter: TaskQuery, for principal: Principal) async throws -> [TaskState: Int64] {
         let filter = filter.restricted(to: principal)
-        await scheduler.showBriefRuns()
-        if let counted = try await store.read({ try $0.keptCounts(matching: filter) }) { return counted }
+        if let counted = try await store.readStates({ try $0.keptCounts(matching: filter) }) { return counted }
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return [:] }
         var counts: [TaskState: Int64] = [:]
         var after: TaskID?
         repeat {
             // A read of its own for each step: others come in between.
-            let page = try await store.read { [after] in
+            let page = try await store.readStates { [after] in
                 try $0.countPage(matching: filter, after: after, upTo: last)
             }
             counts.merge(page.counts) { $0.addingSaturated($1) }
@@ -193,14 +191,15 @@ public struct TaskQueries: ManagerPart, Sendable {
         _ filter: TaskQuery, _ order: ListOrder, within bounds: PageBounds, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
-        await scheduler.showBriefRuns()
         do {
             let page: TaskPage
             if order == .starting {
                 let order = await scheduler.activity.limits.order
-                page = try await store.read { try $0.listQueue(filter, order: order, within: bounds, cursor: cursor) }
+                page = try await store.readStates {
+                    try $0.listQueue(filter, order: order, within: bounds, cursor: cursor)
+                }
             } else {
-                page = try await store.read {
+                page = try await store.readStates {
                     try $0.list(filter, ascending: order == .ascending, within: bounds, cursor: cursor)
                 }
             }
@@ -222,8 +221,7 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] {
-        await scheduler.showBriefRuns()
-        return try await store.read { try $0.counts() }
+        return try await store.readStates { try $0.counts() }
     }
 
     /// The reason why the database cannot be written; nil while it can.

@@ -16,6 +16,7 @@ public final class UncommittedStarts: Sendable {
         /// The change-sets that have waited and are not executed yet. While there are any, no start stays uncommitted.
         var retried: Set<ObjectIdentifier> = []
         var onWanted: (@Sendable () -> Void)?
+        var onRead: (@Sendable () async -> Void)?
         var submit: (@Sendable ([any ChangeSet]) -> Void)?
     }
 
@@ -23,6 +24,15 @@ public final class UncommittedStarts: Sendable {
 
     /// Sets the callback for a change-set that begins to wait. It has to lead to a `release` of the tasks.
     public func setWanted(_ onWanted: @escaping @Sendable () -> Void) { state.withLock { $0.onWanted = onWanted } }
+
+    /// Sets the callback that commits the starts that can be committed now, before tasks are read by their states.
+    public func setOnRead(_ onRead: @escaping @Sendable () async -> Void) { state.withLock { $0.onRead = onRead } }
+
+    /// Commits the starts that can be committed now.
+    func prepareRead() async {
+        guard let onRead = state.withLock({ $0.ids.isEmpty ? nil : $0.onRead }) else { return }
+        await onRead()
+    }
 
     /// Sets the callback that executes change-sets again.
     func setSubmit(_ submit: @escaping @Sendable ([any ChangeSet]) -> Void) { state.withLock { $0.submit = submit } }

@@ -411,6 +411,10 @@ import XferTestSupport
         case .filter:
             let counts = try await manager.tasks.apply(.pause, to: TaskQuery(states: [.running]), for: caller)
             #expect(counts.changedCount == 1)
+        case .updateOfMany:
+            let changes = TaskChanges.changing { $0.limits.maxReceiveRate = .set(1 << 30) }
+            let counts = try await manager.tasks.update(TaskQuery(states: [.running]), changes, for: caller)
+            #expect(counts.changedCount == 1)
         case .pausedQueue: try await manager.queue.pause(stopsRunning: true)
         }
         gate.open()
@@ -423,7 +427,7 @@ import XferTestSupport
     }
 
     enum Reader: CaseIterable {
-        case get, list, counts, stats, group, filter, pausedQueue
+        case get, list, counts, stats, group, filter, updateOfMany, pausedQueue
     }
 
     /// The bodies in memory are bounded: beyond so many, tasks start in the ordinary way at once.
