@@ -13,12 +13,17 @@ from .guest import GUEST, calling_as, operator_calls, shared_daemon
 
 DOCUMENT = pathlib.Path(__file__).parents[2] / "rpc-schema" / "openrpc.json"
 CONNECTIONS = 60
-# Rounds of three calls beside each load.
-ROUNDS = 40
+# Rounds of three calls beside each load, and beside one that was slow: 120 calls have a p99 that a single pause of the
+# machine decides.
+ROUNDS, ROUNDS_AGAIN = 40, 200
+# Milliseconds that an operator's call may take.
+BOUND = 50
 # The loads with the longest p99 are shown: there are more than 200.
 SHOWN = 10
 # Nothing else can be measured after it.
 LEFT_OUT = {"daemon.shutdown"}
+# These leave the guest fewer tasks for the loads after them.
+LAST = {"task.cancel", "task.remove"}
 # A text in a message has to leave room for the rest of it.
 LONGEST_TEXT = 3 << 20
 
@@ -30,28 +35,32 @@ def walk(bench):
         raise Failed("a guest is another user: only root can call as one")
     user = pwd.getpwnam(GUEST)
     with shared_daemon(bench, user) as (daemon, own):
-        alone = _measure(daemon)
-        beside = {}
-        for name, method, params in _bounds(own):
-            line = rpc.request(method, params, 0)
+        def measure_beside(line, rounds):
             with calling_as(user, daemon.socket, (CONNECTIONS, [line], True)):
-                beside[name] = _measure(daemon)
+                return _measure(daemon, rounds)
+
+        alone = _measure(daemon, ROUNDS)
+        loads = {name: rpc.request(method, params, 0) for name, method, params in _bounds(own)}
+        beside = {name: measure_beside(line, ROUNDS) for name, line in loads.items()}
+        again = [name for name, (_, p99, _) in beside.items() if p99 > BOUND]
+        beside |= {name: measure_beside(loads[name], ROUNDS_AGAIN) for name in again}
         time.sleep(5)
         outcome.add("memory, after", "xfer", "MB", processes.memory(daemon.pid))
     outcome.add("loads", "xfer", "", len(beside))
+    outcome.add("loads measured again", "xfer", "", len(again))
     outcome.add("largest memory", "xfer", "MB", max(memory for _, _, memory in beside.values()))
     slowest = sorted(beside, key=lambda name: beside[name][1], reverse=True)[:SHOWN]
     for name, (p50, p99, _) in [("alone", alone), *((name, beside[name]) for name in slowest)]:
         outcome.add(f"p50, {name}", "xfer", "ms", p50)
         outcome.add(f"p99, {name}", "xfer", "ms", p99)
     for name in slowest:
-        outcome.ask(f"p99, {name}", at_most=50)
+        outcome.ask(f"p99, {name}", at_most=BOUND)
     return outcome
 
 
-def _measure(daemon):
+def _measure(daemon, rounds):
     """p50 and p99 of all calls together in milliseconds, and the daemon's memory in MB."""
-    times = [time for took in operator_calls(daemon, ROUNDS).values() for time in took]
+    times = [time for took in operator_calls(daemon, rounds).values() for time in took]
     return statistics.median(times), statistics.quantiles(times, n=100)[98], processes.memory(daemon.pid)
 
 
@@ -59,7 +68,7 @@ def _bounds(own):
     """Every parameter with a bound at its bound, in the parameters of the method's first example; and every method
     with those alone."""
     document = json.loads(DOCUMENT.read_text())
-    for method in document["methods"]:
+    for method in sorted(document["methods"], key=lambda method: method["name"] in LAST):
         name = method["name"]
         if name in LEFT_OUT:
             continue
