@@ -222,7 +222,9 @@ import XferTestSupport
     @Test func aTaskWhoseURLExpiresMidwayWaitsForANewURL() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(23, length: 3 << 20)
-        server.serve("/old", version, faults: [[.drop(after: 1 << 20)], [.status(403)]])
+        // A resumption may meet the refused try half way, and costs another one.
+        server.serve(
+            "/old", version, faults: [[.drop(after: 1 << 20)]] + Array(repeating: [.status(403)], count: 1000))
         server.serve("/new", version)
         try await withDaemon { daemon in
             let id = try await daemon.add(server.url("/old?sig=a"), ["output": "file"])
