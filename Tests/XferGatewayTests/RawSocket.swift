@@ -5,15 +5,10 @@ import XferTestSupport
 final class RawSocket: Sendable {
     private let descriptor: Int32
 
-    /// Reads and writes fail after this many seconds.
-    private static let patience = 20
-
     init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TimedOut("socket: \(errno)") }
-        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        Patience.bound(descriptor)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(clamping: port).bigEndian
@@ -46,7 +41,7 @@ final class RawSocket: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count < 0, errno == ECONNRESET { return [] }
-        guard count >= 0 else { throw TimedOut("nothing arrived within \(Self.patience) seconds") }
+        guard count >= 0 else { throw TimedOut("nothing arrived within \(Patience.limit)") }
         return Array(buffer[..<count])
     }
 

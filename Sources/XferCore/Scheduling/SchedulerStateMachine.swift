@@ -48,6 +48,14 @@ public struct SchedulerStateMachine: Sendable {
         case waking
         /// Like `waking`, for `queue.resume` with `now`.
         case resuming
+
+        /// True for what several callers may do at the same time, each of which ends. The others are states.
+        public var isNested: Bool {
+            switch self {
+            case .waking, .resuming: true
+            case .pausedByOperator, .degraded: false
+            }
+        }
     }
 
     private struct Slot {

@@ -58,6 +58,8 @@ actor RunScheduler: ManagerPart {
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Callers that wait for the end of the last run.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The number of holders of each nested hold.
+    private var nestedHolds: [SchedulerStateMachine.Hold: Int] = [:]
     /// Callers that wait until the tasks that waited for the network are woken.
     private(set) var wakingWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -82,10 +84,17 @@ actor RunScheduler: ManagerPart {
         }
     }
 
-    /// Prevents all starts until `release` of the same hold.
-    func hold(_ hold: SchedulerStateMachine.Hold) { machine.holds.insert(hold) }
+    /// Prevents all starts until `release` of the same hold. What `isNested` lasts until every holder has released it.
+    func hold(_ hold: SchedulerStateMachine.Hold) {
+        machine.holds.insert(hold)
+        if hold.isNested { nestedHolds[hold, default: 0] += 1 }
+    }
 
     func release(_ hold: SchedulerStateMachine.Hold) {
+        if hold.isNested, let count = nestedHolds[hold] {
+            nestedHolds[hold] = count > 1 ? count - 1 : nil
+            guard count == 1 else { return }
+        }
         machine.holds.remove(hold)
         guard hold == .waking else { return }
         for waiter in wakingWaiters { waiter.resume() }

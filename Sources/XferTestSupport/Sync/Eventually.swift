@@ -48,9 +48,11 @@ public enum Patience {
     /// The time that corresponds to `count` seconds of a run at usual speed.
     public static func seconds(_ count: Int) -> Duration { .seconds(count * factor) }
 
-    /// Makes `recv` on this socket fail with EAGAIN after `limit`.
+    /// Makes `recv` and `send` on this socket fail with EAGAIN after `limit`.
     public static func bound(_ descriptor: Int32, by limit: Duration = limit) {
         var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 }
