@@ -34,6 +34,10 @@ import XferModel
                 "calls of one connection that are not answered",
                 "\(settings.rpc.maxInFlight) (`rpc.max_in_flight`)"
             ),
+            (
+                "calls of one user that run at a time, but for operators and `task.wait`",
+                "\(settings.rpc.maxInFlight) (`rpc.max_in_flight`)"
+            ),
         ]
         for row in Self.rows.map({ (what: $0.what, text: Self.grouped($0.limit)) }) + defaults {
             let line = lines.first { $0.first == row.what }

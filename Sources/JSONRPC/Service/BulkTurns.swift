@@ -100,6 +100,9 @@ struct TurnOrder<Waiter> {
         return next
     }
 
+    /// True if no turn has begun and not ended.
+    var isIdle: Bool { running == 0 }
+
     private func isFree(forPrivileged isPrivileged: Bool) -> Bool {
         running < limit + (isPrivileged ? reserved : 0)
     }

@@ -8,6 +8,9 @@ struct Dispatcher: Sendable {
     /// The turns in which messages of unprivileged clients are parsed and the calls of their batches begin. However many
     /// there are, few of them wait for a thread of the executor, so that they do not delay the requests of others.
     private let parsing: BulkTurns
+    /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
+    /// wait for the database in front of the requests of others.
+    private let ordinary: UserTurns
 
     /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
@@ -15,6 +18,7 @@ struct Dispatcher: Sendable {
         self.limits = limits
         self.turns = turns ?? BulkTurns(limit: limits.bulkRequests)
         parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
+        ordinary = UserTurns(limit: limits.requestsPerUser)
     }
 
     /// The answer to one message.
@@ -89,7 +93,7 @@ struct Dispatcher: Sendable {
             // A notification runs in a `Task` that is not cancelled with the connection: it has to be carried out even
             // if its client disconnects.
             await Task {
-                await inTurn(method, on: connection) {
+                await inTurn(method, isNotification: true, on: connection) {
                     _ = try? await service.respond(to: method, params: params, on: connection)
                     return nil
                 }
@@ -99,12 +103,17 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Runs `body` at once, or for a bulk method when its turn comes. Returns nil if the client disconnects first.
+    /// Runs `body` at once, or when its turn comes. Returns nil if the client of a request disconnects meanwhile.
     private func inTurn(
-        _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
+        _ method: String, isNotification: Bool = false, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {
-        guard service.isBulk(method) else { return await body() }
         let isPrivileged = service.isPrivileged(connection)
+        guard service.isBulk(method) else {
+            guard !isPrivileged, !service.isWaiting(method) else { return await body() }
+            let hasWaited = await ordinary.enter(for: connection)
+            defer { ordinary.giveBack(for: connection) }
+            return !hasWaited || isNotification || connection.isOpen ? await body() : nil
+        }
         guard await turns.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
         defer { turns.giveBack() }
         return await body()

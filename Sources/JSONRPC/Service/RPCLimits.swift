@@ -27,6 +27,10 @@ public struct RPCLimits: Hashable, Sendable {
     /// The highest number of requests of one connection that have begun and are not answered yet. At the limit the
     /// server reads no further requests from the connection.
     public var requestsInFlight = 64
+    /// The highest number of requests of one unprivileged user (`RPCService.isPrivileged`) that run at the same time, on
+    /// all of its connections. Further requests wait; the connections take turns. Bulk requests and those that wait
+    /// (`RPCService.isWaiting`) do not count.
+    public var requestsPerUser = 64
     /// The highest number of bulk requests (`RPCService.isBulk`) of all connections that run at the same time; one more
     /// is reserved for privileged users. Further bulk requests wait. The users take turns, and so do the connections of
     /// each user.

@@ -13,6 +13,10 @@ public protocol RPCService: Sendable {
     /// time, and only for clients that read their answers.
     func isBulk(_ method: String) -> Bool
 
+    /// True if calls of this method wait for something that may take as long as they like, so that they do not count
+    /// towards `RPCLimits.requestsPerUser`.
+    func isWaiting(_ method: String) -> Bool
+
     /// True if a call of this method in a short line takes so little processor time that it is answered on the
     /// connection's event loop, with everything it awaits there. It must not block. All others run on Swift's global
     /// executor.
@@ -40,6 +44,8 @@ extension RPCService {
     }
 
     public func isBulk(_ method: String) -> Bool { false }
+
+    public func isWaiting(_ method: String) -> Bool { false }
 
     public func isBrief(_ method: String) -> Bool { false }
 }

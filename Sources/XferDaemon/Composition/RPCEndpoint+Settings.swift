@@ -44,5 +44,6 @@ extension RPCLimits {
         requestTime = settings.rpc.requestTimeout
         waitingBytesPerUser = Int(clamping: settings.rpc.maxWaitingPerUser)
         requestsInFlight = settings.rpc.maxInFlight
+        requestsPerUser = settings.rpc.maxInFlight
     }
 }

@@ -49,6 +49,8 @@ package final class DaemonService: RPCService {
 
     package func isBulk(_ method: String) -> Bool { methods[method]?.handler.isBulk ?? false }
 
+    package func isWaiting(_ method: String) -> Bool { methods[method]?.handler.isWaiting ?? false }
+
     package func isBrief(_ method: String) -> Bool { methods[method]?.handler.isBrief ?? false }
 
     package func respond(

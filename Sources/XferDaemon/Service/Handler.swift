@@ -7,6 +7,7 @@ package struct Handler: Sendable {
     package let name: String
     let access: MethodAccess
     let isBulk: Bool
+    let isWaiting: Bool
     let isBrief: Bool
     /// Returns the result's text.
     let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
@@ -30,6 +31,7 @@ package struct Handler: Sendable {
         name = Method.name
         access = Method.access
         isBulk = Method.isBulk
+        isWaiting = Method.isWaiting
         isBrief = Method.isBrief
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)

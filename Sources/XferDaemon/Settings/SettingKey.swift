@@ -259,7 +259,7 @@ extension SettingKey {
             "Bytes of events, and of answers, that may be queued for all clients of a user"),
         SettingKey(
             "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
-            "Requests of one client that run at the same time"),
+            "Requests of one client that run at the same time, and of all clients of a user who is not an operator"),
     ]
 
     private static let listen: [SettingKey] = [

@@ -76,7 +76,7 @@ public struct Settings: Hashable, Sendable {
         public var maxWaiting: Int64 = 8_388_608
         public var maxWaitingPerUser: Int64 = 33_554_432
         /// The highest number of requests of one client that are carried out at the same time; while they run, its
-        /// socket is not read.
+        /// socket is not read. Also that of all clients of a user who is not an operator; further requests wait.
         public var maxInFlight = 64
     }
 

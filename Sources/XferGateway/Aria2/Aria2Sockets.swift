@@ -129,6 +129,8 @@ struct DialectService: RPCService {
 
     func isBulk(_ method: String) -> Bool { scoped.isBulk(method) }
 
+    func isWaiting(_ method: String) -> Bool { scoped.isWaiting(method) }
+
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {

@@ -15,6 +15,8 @@ struct ScopedService: RPCService {
 
     func isBulk(_ method: String) -> Bool { service.isBulk(method) }
 
+    func isWaiting(_ method: String) -> Bool { service.isWaiting(method) }
+
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {

@@ -173,6 +173,7 @@ public enum TaskWait: RPCMethod {
     public static let name = "task.wait"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
+    public static let isWaiting = true
     public static let summary =
         "Answers when each task (with any: one) is terminal or staged, in a state of until, or gone; or when the timeout has "
         + "passed. The open calls of a user may wait for 100,000 tasks together."

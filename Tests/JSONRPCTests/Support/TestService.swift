@@ -22,16 +22,19 @@ final class TestService: RPCService {
     let gate = Gate()
 
     private let bulk: Set<String>
+    private let waiting: Set<String>
     private let brief: Set<String>
 
     private let isEverybodyPrivileged: Bool
 
     init(
-        refusing refused: RPCError? = nil, bulk: Set<String> = [], brief: Set<String> = [], isPrivileged: Bool = false
+        refusing refused: RPCError? = nil, bulk: Set<String> = [], waiting: Set<String> = [],
+        brief: Set<String> = [], isPrivileged: Bool = false
     ) {
         self.refused = refused
         isEverybodyPrivileged = isPrivileged
         self.bulk = bulk
+        self.waiting = waiting
         self.brief = brief
     }
 
@@ -53,6 +56,8 @@ final class TestService: RPCService {
     func isPrivileged(_ peer: PeerCredentials) -> Bool { isEverybodyPrivileged }
 
     func isBulk(_ method: String) -> Bool { bulk.contains(method) }
+
+    func isWaiting(_ method: String) -> Bool { waiting.contains(method) }
 
     func isBrief(_ method: String) -> Bool { brief.contains(method) }
 

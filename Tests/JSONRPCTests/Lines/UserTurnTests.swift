@@ -1,0 +1,55 @@
+import JSONRPC
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// The requests of one user on several connections. `hold` waits until the gate is opened.
+@Suite struct UserTurnTests {
+    private static let limit = 4
+    private static let limits = RPCLimits.with { $0.requestsPerUser = limit }
+    private let holds = (0..<10).map { #"{"jsonrpc":"2.0","method":"hold","id":\#($0)}"# }
+
+    private var lines: String { holds.map { $0 + "\n" }.joined() }
+    private var batch: String { "[" + holds.joined(separator: ",") + "]\n" }
+
+    @Test(arguments: [false, true]) func noMoreRunThanTheUserMayHave(areBatches: Bool) async throws {
+        let service = TestService()
+        try await withServer(Self.limits, service: service) { fixture in
+            let clients = try (0..<3).map { _ in try fixture.connect() }
+            for client in clients { try await client.send(areBatches ? batch : lines) }
+            await service.gate.arrived(Self.limit)
+            #expect(service.begun.count == Self.limit)
+            service.gate.open()
+            for client in clients {
+                for _ in 0..<(areBatches ? 1 : holds.count) { _ = try await client.message() }
+            }
+            #expect(service.begun.count == 30 && service.maxRunning == Self.limit)
+        }
+    }
+
+    @Test func requestsOfPrivilegedUsersAndThoseThatWaitDoNotCount() async throws {
+        for service in [TestService(isPrivileged: true), TestService(waiting: ["hold"])] {
+            try await withServer(Self.limits, service: service) { fixture in
+                let client = try fixture.connect()
+                try await client.send(lines)
+                await service.gate.arrived(holds.count)
+                #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+                service.gate.open()
+                for _ in holds { #expect(try await client.message()["result"] == "held") }
+            }
+        }
+    }
+
+    @Test func waitingRequestsOfADisconnectedClientAreNotBegun() async throws {
+        let service = TestService()
+        try await withServer(Self.limits, service: service) { fixture in
+            let flooding = try fixture.connect()
+            try await flooding.send(lines)
+            await service.gate.arrived(Self.limit)
+            flooding.disconnect()
+            try await eventually("those that had begun are cancelled") { service.cancelled == Self.limit }
+            #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+            #expect(service.begun.filter { $0 == "hold" }.count == Self.limit)
+        }
+    }
+}
