@@ -122,6 +122,9 @@ struct Dispatcher: Sendable {
     private func answer(to calls: [RPCCall], width: Int, on connection: RPCConnection) async -> [UInt8]? {
         var gathered = BatchAnswer(count: calls.count, limit: limits.messageBytes)
         let takesTurns = !service.isPrivileged(connection)
+        // The answers that are kept until the last one count as waiting: a user may have many batches at a time.
+        var kept = 0
+        defer { connection.output.add(-kept) }
         await withTaskGroup(of: (index: Int, answer: [UInt8]?).self) { group in
             var begun = 0
             func begin() {
@@ -139,6 +142,10 @@ struct Dispatcher: Sendable {
             for _ in 0..<max(1, width) { begin() }
             for await (index, answer) in group {
                 gathered.set(answer, at: index, id: calls[index].id)
+                if takesTurns, let count = answer?.count {
+                    kept += count
+                    connection.output.add(count)
+                }
                 begin()
             }
         }
