@@ -175,8 +175,11 @@ extension LineHandler {
         let task = Task(executorPreference: isBrief ? executor : nil) { [connection, dispatcher] in
             let afterAnswer = AfterAnswer()
             let reply = await AfterAnswer.$current.withValue(afterAnswer) {
-                let message = if let short { short } else { await dispatcher.parse(line, on: connection) }
-                return await dispatcher.reply(to: message, width: share.width, isCutOff: isCutOff, on: connection)
+                if let short {
+                    await dispatcher.reply(to: short, width: share.width, isCutOff: isCutOff, on: connection)
+                } else {
+                    await dispatcher.reply(toText: line, width: share.width, isCutOff: isCutOff, on: connection)
+                }
             }
             connection.finish(request: token, answer: reply.text)
             afterAnswer.run()

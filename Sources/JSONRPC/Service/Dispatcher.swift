@@ -11,6 +11,9 @@ struct Dispatcher: Sendable {
     /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
     /// wait for the database in front of the requests of others.
     private let ordinary: UserTurns
+    /// The turns of unprivileged users' long messages. Parsed, a message takes many times its length, and what it asks
+    /// for may keep a thread busy: a user has one at a time.
+    private let long = UserTurns(limit: 1)
 
     /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
     init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
@@ -33,6 +36,8 @@ struct Dispatcher: Sendable {
     /// The highest number of bytes of a message of a privileged client that is parsed on the connection's event loop.
     /// Parsing a longer message there would delay other clients.
     static let shortMessage = 4096
+    /// The number of bytes above which the messages of an unprivileged user take turns.
+    static let longMessage = 64 << 10
 
     /// Parses a message that may be parsed on the event loop; nil if it may not.
     func parseShort(_ text: [UInt8], on connection: RPCConnection) -> RPCMessage? {
@@ -40,9 +45,35 @@ struct Dispatcher: Sendable {
         return RPCMessage(parsing: text, limits: limits)
     }
 
+    /// Parses and answers a message. Up to `width` requests of a batch run at the same time.
+    ///
+    /// - Parameter isCutOff: true if the connection ended before the message did. Such a message gets no answer if it
+    ///   cannot be parsed.
+    func reply(
+        toText text: [UInt8], width: Int, isCutOff: Bool = false, on connection: RPCConnection
+    ) async -> Reply {
+        guard text.count > Self.longMessage, !service.isPrivileged(connection) else {
+            return await reply(to: parse(text, on: connection), width: width, isCutOff: isCutOff, on: connection)
+        }
+        _ = await long.enter(for: connection)
+        let message = await parse(text, on: connection)
+        // What such a call names is bounded, and it may wait for other long messages of its user.
+        let givesBackFirst = isWaiting(message)
+        if givesBackFirst { long.giveBack(for: connection) }
+        defer { if !givesBackFirst { long.giveBack(for: connection) } }
+        return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
+    }
+
+    private func isWaiting(_ message: RPCMessage) -> Bool {
+        switch message {
+        case .call(.request(_, let method, _)): service.isWaiting(method)
+        case .call, .batch, .refused: false
+        }
+    }
+
     /// Parses a message, that of an unprivileged client when its turn comes: also if the client has disconnected,
     /// because notifications are carried out.
-    func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
+    private func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
         guard !service.isPrivileged(connection) else { return RPCMessage(parsing: text, limits: limits) }
         await parsing.enter(for: connection, isPrivileged: false)
         defer { parsing.giveBack() }
@@ -57,10 +88,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Answers `message`. Up to `width` requests of a batch run at the same time.
-    ///
-    /// - Parameter isCutOff: true if the connection ended before the message did. Such a message gets no answer if it
-    ///   cannot be parsed.
+    /// Answers `message`; see `reply(toText:width:isCutOff:on:)`.
     func reply(
         to message: RPCMessage, width: Int, isCutOff: Bool = false, on connection: RPCConnection
     ) async -> Reply {

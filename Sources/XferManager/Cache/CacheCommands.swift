@@ -69,7 +69,7 @@ public struct CacheCommands: ManagerPart, Sendable {
         switch selection {
         case .ids(let ids):
             removed = try await translatingStoreErrors {
-                try await store.write { try $0.removeCacheEntries(ids, of: owner) }
+                try await store.write(.rows(ids.count)) { try $0.removeCacheEntries(ids, of: owner) }
             }
         case .url(let text):
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url

@@ -42,7 +42,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
         switch selection {
         case .ids(let ids):
             return try await translatingStoreErrors {
-                try await store.write { try $0.removeFailedURLs(ids, of: owner) }
+                try await store.write(.rows(ids.count)) { try $0.removeFailedURLs(ids, of: owner) }
             }
         case .url(let text):
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url

@@ -73,4 +73,22 @@ import XferTestSupport
             try await eventually("the answer has been read") { try await other.call("echo")["error"] == nil }
         }
     }
+
+    /// A user's long messages run one at a time, but for those that wait.
+    @Test(arguments: [false, true]) func longMessagesRunOneAtATime(isWaiting: Bool) async throws {
+        let service = TestService(waiting: isWaiting ? ["hold"] : [])
+        try await withServer(service: service) { fixture in
+            let filler = String(repeating: "x", count: 64 << 10)
+            let line = #"{"jsonrpc":"2.0","method":"hold","params":["\#(filler)"],"id":1}"# + "\n"
+            let clients = try (0..<3).map { _ in try fixture.connect() }
+            for client in clients { try await client.send(line) }
+            await service.gate.arrived(isWaiting ? 3 : 1)
+            // Short ones do not wait for them.
+            #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+            #expect(service.begun.filter { $0 == "hold" }.count == (isWaiting ? 3 : 1))
+            service.gate.open()
+            for client in clients { #expect(try await client.message()["result"] == "held") }
+            #expect(service.begun.count == 4)
+        }
+    }
 }
