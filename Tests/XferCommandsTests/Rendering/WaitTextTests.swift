@@ -19,7 +19,7 @@ import XferModel
 
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
         let message =
-            "/data lacks 5 bytes for the rest of the file: 9 bytes are needed, 10 bytes are free, and 6 bytes stay free "
+            "/data lacks 5 B for the rest of the file: 9 B are needed, 10 B are free, and 6 B stay free "
             + "(download.reserve)"
         let failure = TaskSummary.Failure(reason: "insufficient_space", message: message)
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "insufficient_space", failure: failure)
