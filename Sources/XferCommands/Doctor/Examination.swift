@@ -98,6 +98,9 @@ struct Examination: Sendable {
                 .warning(
                     "roots", "\(directory) does not exist",
                     "make it, or mount its disk; tasks wait with destination_unavailable until then")
+            case .unresponsive:
+                .problem(
+                    "roots", "\(directory) does not answer", "check the server of its mount; tasks wait until then")
             case .unreadable:
                 .well("roots", "you may not read \(directory)")
             case .file, .other:
@@ -182,7 +185,7 @@ struct Examination: Sendable {
         let advice = "apt install ca-certificates, or set trust.ca_file"
         switch system.entry(path) {
         case .missing: return .problem("ca_file", "\(path) does not exist: no https server is trusted", advice)
-        case .unreadable: return .warning("ca_file", "you cannot read \(path)", "check that xferd can")
+        case .unreadable, .unresponsive: return .warning("ca_file", "you cannot read \(path)", "check that xferd can")
         case .directory, .other: return .problem("ca_file", "\(path) is not a file", advice)
         case .file: break
         }

@@ -95,6 +95,7 @@ import XferSystem
     @Test(
         arguments: [
             (.directory, .well), (.missing, .warning), (.unreadable, .well), (.file, .problem), (.other, .problem),
+            (.unresponsive, .problem),
         ] as [(SystemFacts.Entry, Finding.Level)])
     func aRootHasToBeADirectory(entry: SystemFacts.Entry, level: Finding.Level) {
         let settings = ["download.roots": "[\"/data\"]", "download.dir": "\"/data\""]
