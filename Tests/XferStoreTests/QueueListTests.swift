@@ -54,7 +54,10 @@ struct QueueListTests {
             try await store.write { transaction throws in
                 try transaction.add(3, to: "a")
                 try transaction.add(3, to: "b")
-                #expect(try Self.pages(transaction, TaskQuery(hosts: [HostSelector("b")]), limit: 2).map(\.rawValue) == [4, 5, 6])
+                #expect(
+                    try Self.pages(transaction, TaskQuery(hosts: [HostSelector("b")]), limit: 2).map(\.rawValue) == [
+                        4, 5, 6,
+                    ])
                 #expect(try Self.pages(transaction, TaskQuery(ids: [5, 1].map { TaskID($0) }), limit: 1).count == 2)
                 #expect(try Self.pages(transaction, TaskQuery(states: [.paused]), limit: 9).isEmpty)
                 #expect(try Self.pages(transaction, TaskQuery(groups: []), limit: 9).isEmpty)
@@ -92,7 +95,8 @@ struct QueueListTests {
                     try transaction.add(4, to: host, priority: priority)
                 }
                 for filter in [
-                    TaskQuery(), TaskQuery(hosts: ["c", "d"].map { HostSelector($0) }), TaskQuery(ids: [3, 14].map { TaskID($0) }),
+                    TaskQuery(), TaskQuery(hosts: ["c", "d"].map { HostSelector($0) }),
+                    TaskQuery(ids: [3, 14].map { TaskID($0) }),
                     TaskQuery(groups: ["none"]), TaskQuery(owners: [Owner(uid: 999)]), TaskQuery(labels: ["none"]),
                 ] {
                     let whole = try transaction.listQueue(filter, order: order, limit: 100)
@@ -120,7 +124,8 @@ struct QueueListTests {
                 try transaction.deleteTask(TaskID(1))
                 let rest = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: cursor)
                 #expect(rest.tasks.map(\.id.rawValue) == [3, 4, 5])
-                for (filter, order) in [(TaskQuery(hosts: [HostSelector("a")]), QueueOrder.fifo), (TaskQuery(), .lifo)] {
+                for (filter, order) in [(TaskQuery(hosts: [HostSelector("a")]), QueueOrder.fifo), (TaskQuery(), .lifo)]
+                {
                     #expect(throws: StoreError.invalidCursor) {
                         try transaction.listQueue(filter, order: order, limit: 9, cursor: cursor)
                     }

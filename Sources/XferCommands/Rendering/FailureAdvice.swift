@@ -31,7 +31,9 @@ enum FailureAdvice {
     private static func login(_ failure: TaskSummary.Failure, id: Int64) -> String {
         let retry = SuggestedCommand.text("retry \(id)")
         let bearer = SuggestedCommand.text("update \(id) --bearer-file FILE")
-        if failure.accepts("basic") { return "Log in: \(SuggestedCommand.text("update \(id) -u USER")), then \(retry)." }
+        if failure.accepts("basic") {
+            return "Log in: \(SuggestedCommand.text("update \(id) -u USER")), then \(retry)."
+        }
         if failure.accepts("digest") {
             return "Log in: \(SuggestedCommand.text("update \(id) -u USER --digest")), then \(retry)."
         }

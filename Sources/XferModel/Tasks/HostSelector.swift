@@ -13,7 +13,9 @@ public struct HostSelector: Hashable, Sendable, CustomStringConvertible {
         let colons = text[(bracket ?? text.startIndex)...].filter { $0 == ":" }.count
         if bracket == nil, colons > 1 {
             (name, port) = (Self.canonical("[\(text)]"), nil)
-        } else if colons == 1, let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) {
+        } else if colons == 1, let colon = text.lastIndex(of: ":"),
+            let port = Self.port(text[text.index(after: colon)...])
+        {
             (name, self.port) = (Self.canonical(text[..<colon]), port)
         } else {
             (name, port) = (Self.canonical(text), nil)
