@@ -44,6 +44,8 @@ package struct Instance: Sendable {
         let settings = loaded.settings
         var result = ManagerSettings(
             downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
+        let incomplete = settings.download.incompleteDirectory
+        result.incompleteDirectory = incomplete.isEmpty ? nil : incomplete
         result.ownRoots = loaded.ownRoots
         result.configurationFile = paths.configurationFile
         result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants

@@ -91,6 +91,9 @@ extension SettingKey {
             "download.dir", \.download.directory, .path, reload: true,
             "Directory for files of tasks that set none"),
         SettingKey(
+            "download.incomplete_dir", \.download.incompleteDirectory, .optionalPath, reload: true,
+            "Directory in which downloads of root and the daemon's user lie until whole; empty: their destinations"),
+        SettingKey(
             "download.roots", \.download.roots, .paths, reload: true,
             "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
         ),

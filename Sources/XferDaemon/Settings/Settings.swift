@@ -66,6 +66,8 @@ public struct Settings: Hashable, Sendable {
     public struct Download: Hashable, Sendable {
         /// The directory of tasks that set none; absolute.
         public var directory: String
+        /// The directory for partial files of operators' tasks; empty: each lies in its destination.
+        public var incompleteDirectory = ""
         /// Directories beneath which operators' tasks may write; absolute.
         public var roots: [String]
         /// True if every task may write to hidden names directly beneath a home directory, such as `~/.ssh`.

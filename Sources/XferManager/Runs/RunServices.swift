@@ -20,6 +20,7 @@ final class RunServices: Sendable {
     /// Finds and makes the directories of new tasks.
     let admitted: DirectoryAdmission
     let rights: OwnerRights
+    let incomplete = IncompleteDirectories()
     let spool: SpoolDirectory
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>

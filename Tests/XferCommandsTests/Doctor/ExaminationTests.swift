@@ -102,6 +102,19 @@ import XferSystem
         #expect(examination(system(entries: ["/data": entry]), settings).roots().map(\.level) == [level])
     }
 
+    /// xferd makes the directory for incomplete files itself, but not the one that contains it.
+    @Test(
+        arguments: [
+            (["/data": .directory, "/fast/parts": .directory], [.well, .well]),
+            (["/data": .directory, "/fast/parts": .missing, "/fast": .directory], [.well, .well]),
+            (["/data": .directory, "/fast/parts": .missing, "/fast": .missing], [.well, .warning]),
+            (["/data": .directory, "/fast/parts": .file], [.well, .problem]),
+        ] as [([String: SystemFacts.Entry], [Finding.Level])])
+    func theDirectoryForIncompleteFilesHasToBePossible(entries: [String: SystemFacts.Entry], levels: [Finding.Level]) {
+        let settings = ["download.dir": "\"/data\"", "download.incomplete_dir": "\"/fast/parts\""]
+        #expect(examination(system(entries: entries), settings).roots().map(\.level) == levels)
+    }
+
     @Test(
         arguments: [
             (0, 0o755, .problem), (0, 0o700, .problem), (996, 0o755, .well), (996, 0o555, .problem),
