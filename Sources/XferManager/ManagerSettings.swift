@@ -12,6 +12,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var order = QueueOrder.fifo
     /// The directory for downloads that set none; absolute.
     public var downloadDirectory: String
+    /// The directory in which operators' downloads lie until they are whole; nil if each lies in its destination.
+    public var incompleteDirectory: String?
     /// The directories beneath which operators' destinations must be; absolute.
     public var roots: [String]
     /// The directories beneath which the destinations of the service's own user must be: `roots`, or `/` where only the

@@ -61,12 +61,27 @@ import XferTestSupport
         }
         try await world.add { $0.group = "g" }
         var filter = FleetTaskFilter()
-        (filter.owner, filter.group, filter.host, filter.label) = ("ada", "g", "a.example", "l")
+        (filter.owner, filter.group, filter.host, filter.label) = ("ada", "g", HostSelector("A.example"), "l")
         (filter.clientKey, filter.place) = ("k", .label("x"))
         let page = try await world.fleet.tasks.list(filter, after: nil, newestFirst: false, limit: 10)
         #expect(page.tasks.map(\.id) == [wanted])
         filter.node = "one"
         #expect(try await world.fleet.tasks.counts(filter).byState == [:])
+    }
+
+    @Test func aHostWithoutAPortIsItsTasksAtEveryPort() async throws {
+        let world = try await FleetWorld()
+        var ids: [FleetTaskID] = []
+        for host in ["h", "h:8080", "hh", "[::1]:81", "x.h:8080"] { ids.append(try await world.add { $0.host = host }) }
+        func found(_ host: String) async throws -> [FleetTaskID] {
+            var filter = FleetTaskFilter()
+            filter.host = HostSelector(host)
+            return try await world.fleet.tasks.list(filter, after: nil, newestFirst: false, limit: 10).tasks.map(\.id)
+        }
+        #expect(try await found("H") == [ids[0], ids[1]])
+        #expect(try await found("h:8080") == [ids[1]])
+        #expect(try await found("[0::1]") == [ids[3]])
+        #expect(try await found("h_") == [])
     }
 
     @Test func aBatchCountsItsTasksAndItsKeyIsUnique() async throws {

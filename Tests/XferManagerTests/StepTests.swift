@@ -64,6 +64,7 @@ struct StepTests {
         let count = 2 * StoreTransaction.largestStep + 1
         try await Self.add(count, to: manager, fixture, startsPaused: false, sharesOne: sharesOne)
         let limits = SchedulerLimits(maxActive: 1000, maxActivePerHost: 1000)
+        let settings = manager.context.settings.withLockedValue(\.self)
         let passes = try await manager.store.write { [inputs = manager.conditionInputs] tx in
             var scheduler = SchedulerStateMachine(limits: limits)
             var live: [TransferID: SchedulingPass.Live] = [:]
@@ -71,7 +72,8 @@ struct StepTests {
             while true {
                 var starting = SchedulingPass(
                     scheduler: scheduler, live: live, isSharedBetweenOwners: false, inputs: inputs,
-                    inFlight: InFlightTasks(), isMetered: false, segments: .one, now: Clocks.wall())
+                    inFlight: InFlightTasks(), isMetered: false, segments: .one, now: Clocks.wall(),
+                    place: { settings.placeOfPart(of: $0) })
                 try starting.startAll(in: tx)
                 passes.append(starting.starts.tasks.count)
                 scheduler = starting.scheduler

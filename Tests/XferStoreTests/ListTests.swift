@@ -19,7 +19,7 @@ struct ListTests {
             filter.groups = maybe(["x", "y", "\"z'"])
             filter.labels = maybe(["one", "two"])
             filter.owners = maybe([1, 2, 3].map { Owner(uid: $0) })
-            filter.hosts = maybe(["a", "b", "c:1"])
+            filter.hosts = maybe(["a", "b", "c", "C:1", "c:80", "c:443", "c:", "[::1]"].map { HostSelector($0) })
             filter.ids = maybe((1...120).map { TaskID($0) })
         }
     }
@@ -28,15 +28,23 @@ struct ListTests {
         (filter.states?.contains(task.state) ?? true) && (filter.kinds?.contains(task.specification.kind) ?? true)
             && (filter.groups.map { groups in task.specification.group.map(groups.contains) ?? false } ?? true)
             && (filter.labels.map { labels in task.specification.label.map(labels.contains) ?? false } ?? true)
-            && (filter.owners?.contains(task.owner) ?? true) && (filter.hosts?.contains(task.host) ?? true)
+            && (filter.owners?.contains(task.owner) ?? true)
+            && (filter.hosts?.contains { matches(task.specification.request.url, $0) } ?? true)
             && (filter.ids?.contains(task.id) ?? true)
+    }
+
+    private static func matches(_ url: HTTPURL, _ host: HostSelector) -> Bool {
+        url.host == host.name && (host.port == nil || host.port == url.port)
     }
 
     private static func fill(_ transaction: StoreTransaction, _ random: inout SplitMix64, count: Int) throws {
         for _ in 0..<count {
             var spec = specification(["a", "b"].randomElement(using: &random) ?? "a")
             if Int.random(in: 0..<3, using: &random) == 0 {
-                spec.request.url = HTTPURL(scheme: .http, host: "c", port: 1, target: "/")
+                spec.request.url = HTTPURL(
+                    scheme: HTTPURL.Scheme.allCases.randomElement(using: &random) ?? .http,
+                    host: ["c", "cc", "[::1]"].randomElement(using: &random) ?? "c",
+                    port: [1, 80, 443, 8080].randomElement(using: &random) ?? 1, target: "/")
             }
             spec.owner = Owner(uid: .random(in: 1...2, using: &random))
             spec.group = ["x", "y", "\"z'", nil, nil].randomElement(using: &random) ?? nil
@@ -147,6 +155,25 @@ struct ListTests {
                     #expect(found == (ascending ? expected : expected.reversed()), "\(filter) \(bounds)")
                     #expect(pages <= 201)
                 }
+            }
+        }
+    }
+
+    @Test func aCursorOfAHostStaysValidWhenATaskAtANewPortIsAdded() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                func add(_ port: UInt16) throws {
+                    var task = specification()
+                    task.request.url = HTTPURL(scheme: .http, host: "a", port: port, target: "/")
+                    _ = try transaction.insertTask(task, state: .queued, at: noon)
+                }
+                for port in [1, 2, 65_535] as [UInt16] { try add(port) }
+                let query = TaskQuery(hosts: [HostSelector("a")])
+                let first = try transaction.list(query, ascending: true, limit: 2)
+                try add(0)
+                try transaction.add(1, to: "a;")
+                let rest = try transaction.list(query, ascending: true, limit: 9, cursor: first.nextCursor)
+                #expect((first.tasks + rest.tasks).map(\.id.rawValue) == [1, 2, 3, 4])
             }
         }
     }

@@ -54,10 +54,35 @@ struct QueueListTests {
             try await store.write { transaction throws in
                 try transaction.add(3, to: "a")
                 try transaction.add(3, to: "b")
-                #expect(try Self.pages(transaction, TaskQuery(hosts: ["b"]), limit: 2).map(\.rawValue) == [4, 5, 6])
+                #expect(
+                    try Self.pages(transaction, TaskQuery(hosts: [HostSelector("b")]), limit: 2).map(\.rawValue) == [
+                        4, 5, 6,
+                    ])
                 #expect(try Self.pages(transaction, TaskQuery(ids: [5, 1].map { TaskID($0) }), limit: 1).count == 2)
                 #expect(try Self.pages(transaction, TaskQuery(states: [.paused]), limit: 9).isEmpty)
                 #expect(try Self.pages(transaction, TaskQuery(groups: []), limit: 9).isEmpty)
+            }
+        }
+    }
+
+    private static let origins: [(HTTPURL.Scheme, UInt16)] = [(.https, 443), (.http, 80), (.http, 443), (.http, 8080)]
+
+    @Test func aHostWithoutAPortHasALaneForEachPort() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (scheme, port) in Self.origins {
+                    var task = specification()
+                    task.request.url = HTTPURL(scheme: scheme, host: "a", port: port, target: "/")
+                    _ = try transaction.insertTask(task, state: .queued, at: noon)
+                }
+                try transaction.add(1, to: "aa")
+                func found(_ hosts: String...) throws -> [Int64] {
+                    let query = TaskQuery(hosts: hosts.map { HostSelector($0) })
+                    return try Self.pages(transaction, query, limit: 1).map(\.rawValue).sorted()
+                }
+                #expect(try found("A") == [1, 2, 3, 4])
+                #expect(try found("a:443") == [1, 3] && found("a:80") == [2])
+                #expect(try found("a:8080", "aa") == [4, 5])
             }
         }
     }
@@ -70,7 +95,8 @@ struct QueueListTests {
                     try transaction.add(4, to: host, priority: priority)
                 }
                 for filter in [
-                    TaskQuery(), TaskQuery(hosts: ["c", "d"]), TaskQuery(ids: [3, 14].map { TaskID($0) }),
+                    TaskQuery(), TaskQuery(hosts: ["c", "d"].map { HostSelector($0) }),
+                    TaskQuery(ids: [3, 14].map { TaskID($0) }),
                     TaskQuery(groups: ["none"]), TaskQuery(owners: [Owner(uid: 999)]), TaskQuery(labels: ["none"]),
                 ] {
                     let whole = try transaction.listQueue(filter, order: order, limit: 100)
@@ -98,7 +124,8 @@ struct QueueListTests {
                 try transaction.deleteTask(TaskID(1))
                 let rest = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: cursor)
                 #expect(rest.tasks.map(\.id.rawValue) == [3, 4, 5])
-                for (filter, order) in [(TaskQuery(hosts: ["a"]), QueueOrder.fifo), (TaskQuery(), .lifo)] {
+                for (filter, order) in [(TaskQuery(hosts: [HostSelector("a")]), QueueOrder.fifo), (TaskQuery(), .lifo)]
+                {
                     #expect(throws: StoreError.invalidCursor) {
                         try transaction.listQueue(filter, order: order, limit: 9, cursor: cursor)
                     }

@@ -241,7 +241,7 @@ struct QueueTests {
                     try transaction.markServed(QueueLane(priority: .normal, host: host))
                     try transaction.move(TaskID(15_000), to: .top, order: order)
                     _ = try transaction.counts()
-                    _ = try transaction.list(TaskQuery(states: [.queued], hosts: [host]), limit: 2)
+                    _ = try transaction.list(TaskQuery(states: [.queued], hosts: [HostSelector(host)]), limit: 2)
                 }
                 return work() - before
             }

@@ -74,6 +74,7 @@ extension AccessOptions {
                     try Self.readPassword(proxyUser, "--proxy-user", file: option)
                 }
             record.form.credential = CredentialRecord(user: proxyUser, password: password)
+            if proxyDigest { record.form.credential?.scheme = .digest }
         }
         if proxyNegotiate {
             record.form.credential = CredentialRecord()

@@ -4,10 +4,19 @@ import XferProtocol
 
 /// The files of a list that exist before its tasks are added.
 enum ExistingFiles {
-    /// Says on standard error how many exist, and what the tasks do with them; nothing for another machine's files.
+    /// Says on standard error how many exist, and what the tasks do with them; nothing for another machine's files, or
+    /// if their directories do not answer in time.
     static func report(_ tasks: [NewTask], _ connection: ConnectionOptions) {
         guard !connection.isRemote, !connection.isFleet else { return }
-        for line in lines(tasks, exists: { access($0, F_OK) == 0 }) { Output.error.line("xferctl: \(line)") }
+        let lines = lines(tasks, within: BoundedLookup.limit) { access($0, F_OK) == 0 }
+        for line in lines ?? [] { Output.error.line("xferctl: \(line)") }
+    }
+
+    /// The lines, or nil if looking for all files takes longer than the limit.
+    static func lines(
+        _ tasks: [NewTask], within limit: Duration, exists: @escaping @Sendable (String) -> Bool
+    ) -> [String]? {
+        BoundedLookup.run(within: limit) { isAbandoned in lines(tasks) { !isAbandoned() && exists($0) } }
     }
 
     /// One line for each policy that applies to a file that is there.

@@ -92,6 +92,9 @@ struct AccessOptions: ParsableArguments {
         completion: .file())
     var proxyPasswordFile: String?
 
+    @Flag(help: "Log in at the proxy with digest authentication rather than basic.")
+    var proxyDigest = false
+
     @Flag(help: "Log in at the proxy with the Kerberos ticket of the daemon's user (Negotiate).")
     var proxyNegotiate = false
 
@@ -125,6 +128,7 @@ struct AccessOptions: ParsableArguments {
         if proxyPasswordFile != nil, proxyUser == nil {
             throw ValidationError("--proxy-password-file needs --proxy-user USER.")
         }
+        if proxyDigest, proxyUser == nil { throw ValidationError("--proxy-digest needs --proxy-user USER.") }
         if passwordFile == "-", proxyPasswordFile == "-" {
             throw ValidationError("--password-file and --proxy-password-file cannot both read standard input.")
         }

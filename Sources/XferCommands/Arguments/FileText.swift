@@ -1,4 +1,5 @@
 import Glibc
+import XferModel
 
 /// Whole small files as text.
 enum FileText {

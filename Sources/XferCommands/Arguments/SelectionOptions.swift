@@ -89,7 +89,7 @@ struct SelectionOptions: ParsableArguments {
 
     /// The selection to send to the daemon. For a range without an end, the daemon supplies the newest task.
     func selection(_ daemon: DaemonSession) throws(CommandFailure) -> TaskSelection {
-        guard !ids.isEmpty else { return TaskSelection(filter: try filters.filter(daemon) ?? .everything) }
+        guard !ids.isEmpty else { return TaskSelection(filter: filters.filter ?? .everything) }
         return TaskSelection(ids: try namedIDs(daemon))
     }
 

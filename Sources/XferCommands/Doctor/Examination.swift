@@ -75,7 +75,9 @@ struct Examination: Sendable {
     /// - Parameter processID: the daemon's process, whose user has to be able to write in them.
     func roots(processID: Int64? = nil) -> [Finding] {
         guard !settings.isEmpty else { return [] }
-        let directories = roots(of: settings["download.roots"]) + [text(settings["download.dir"])].compactMap(\.self)
+        let directories =
+            roots(of: settings["download.roots"])
+            + [text(settings["download.dir"]), incompleteDirectory].compactMap(\.self)
         guard !directories.isEmpty else {
             return [.problem("roots", "no directory is allowed for downloads", "set download.roots and reload")]
         }
@@ -98,6 +100,9 @@ struct Examination: Sendable {
                 .warning(
                     "roots", "\(directory) does not exist",
                     "make it, or mount its disk; tasks wait with destination_unavailable until then")
+            case .unresponsive:
+                .problem(
+                    "roots", "\(directory) does not answer", "check the server of its mount; tasks wait until then")
             case .unreadable:
                 .well("roots", "you may not read \(directory)")
             case .file, .other:
@@ -109,7 +114,7 @@ struct Examination: Sendable {
     /// Checks the space of the state directory and the directory for downloads, without the reserve.
     func space(stateDirectory: String) -> [Finding] {
         let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
-        let directories = [stateDirectory] + [text(settings["download.dir"])].compactMap(\.self)
+        let directories = [stateDirectory] + [text(settings["download.dir"]), incompleteDirectory].compactMap(\.self)
         return directories.compactMap { directory in
             guard let room = system.room(directory) else { return nil }
             let beside = max(0, room.free - reserve)
@@ -120,6 +125,14 @@ struct Examination: Sendable {
             return beside < max(room.size / 20, 64 << 20)
                 ? .warning("space", message, "delete files before it is full") : .well("space", message)
         }
+    }
+
+    /// The directory for incomplete files, or the one in which xferd will make it.
+    private var incompleteDirectory: String? {
+        guard let path = text(settings["download.incomplete_dir"]), let slash = path.lastIndex(of: "/"),
+            slash > path.startIndex
+        else { return nil }
+        return system.entry(path) == .missing ? String(path[..<slash]) : path
     }
 
     /// Reports the abilities of the file systems that the daemon has used.
@@ -182,7 +195,7 @@ struct Examination: Sendable {
         let advice = "apt install ca-certificates, or set trust.ca_file"
         switch system.entry(path) {
         case .missing: return .problem("ca_file", "\(path) does not exist: no https server is trusted", advice)
-        case .unreadable: return .warning("ca_file", "you cannot read \(path)", "check that xferd can")
+        case .unreadable, .unresponsive: return .warning("ca_file", "you cannot read \(path)", "check that xferd can")
         case .directory, .other: return .problem("ca_file", "\(path) is not a file", advice)
         case .file: break
         }

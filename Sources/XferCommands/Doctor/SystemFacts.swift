@@ -6,6 +6,8 @@ struct SystemFacts: Sendable {
     enum Entry: Hashable, Sendable {
         case missing
         case unreadable
+        /// The file system does not answer in time.
+        case unresponsive
         case directory
         case file
         case other
@@ -52,7 +54,8 @@ struct SystemFacts: Sendable {
 
     static var ofThisMachine: SystemFacts {
         SystemFacts(
-            entry: entry, permissions: permissions, resolved: resolved, room: room, text: { text($0) },
+            entry: { path in BoundedLookup.run { _ in entry(path) } ?? .unresponsive }, permissions: permissions,
+            resolved: resolved, room: { path in BoundedLookup.run { _ in room(path) } ?? nil }, text: { text($0) },
             now: Int64(clamping: time(nil)), isClockSynchronised: isClockSynchronised, unit: unit, resolves: resolves,
             userName: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "")
     }

@@ -80,18 +80,14 @@ struct EndStream {
     private func task(_ event: EventMessage, _ daemon: DaemonSession) throws(CommandFailure) -> TaskSummary? {
         guard let id = event.taskID else { return nil }
         var params = TaskList.Params()
-        let search = TaskSearch(words: [], since: nil, hosts: filters.host)
         var filter = filters.filter ?? TaskFilter()
-        if search.filtersLocally { filter.host = nil }
         // The task may have been retried meanwhile: its state is the event's.
         filter.state = nil
-        let isFiltered = search.filtersLocally || filter != TaskFilter()
+        let isFiltered = filter != TaskFilter()
         filter.ids = OneOrMany([id])
         params.filter = filter
         params.fields = TaskSummary.columns
-        let found = try daemon.call(TaskList.self, params).value.tasks.first { search.matches($0) }.map {
-            TaskSummary($0)
-        }
+        let found = try daemon.call(TaskList.self, params).value.tasks.first.map { TaskSummary($0) }
         // A task that was removed meanwhile is known by its id only.
         guard found != nil || !isFiltered else { return nil }
         var task = found ?? TaskSummary(id: id.rawValue, name: "task \(id)", state: "")

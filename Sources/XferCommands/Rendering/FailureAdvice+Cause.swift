@@ -55,8 +55,10 @@ extension FailureAdvice {
         let direct = SuggestedCommand.text("update \(id) --no-proxy '*'")
         switch reason {
         case .authFailed:
+            let digest = failure.accepts("digest") && !failure.accepts("basic") ? " --proxy-digest" : ""
             return "Log in at the proxy: "
-                + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-user USER") + ", then \(retry)."
+                + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-user USER\(digest)")
+                + ", then \(retry)."
         case .connectFailed where failure.httpStatus != nil, .httpStatus:
             return "Ask the proxy's operator, or set another proxy (\(other), or \(direct) for none), then \(retry)."
         case .dnsFailure, .connectFailed, .connectTimeout, .networkUnreachable, .connectionLost:

@@ -10,7 +10,7 @@ enum FailureAdvice {
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
-        case .authFailed? where failure.httpStatus == 401: return login(failure.message, id: id)
+        case .authFailed? where failure.httpStatus == 401: return login(failure, id: id)
         case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
             return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
                 + "run \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
@@ -28,16 +28,16 @@ enum FailureAdvice {
     }
 
     /// The login that the server accepts, according to its refusal.
-    private static func login(_ message: String, id: Int64) -> String {
+    private static func login(_ failure: TaskSummary.Failure, id: Int64) -> String {
         let retry = SuggestedCommand.text("retry \(id)")
-        let accepted = message.components(after: "it accepts ")
-        func accepts(_ scheme: String) -> Bool { accepted.contains { $0.lowercased() == scheme } }
         let bearer = SuggestedCommand.text("update \(id) --bearer-file FILE")
-        if accepts("basic") { return "Log in: \(SuggestedCommand.text("update \(id) -u USER")), then \(retry)." }
-        if accepts("digest") {
+        if failure.accepts("basic") {
+            return "Log in: \(SuggestedCommand.text("update \(id) -u USER")), then \(retry)."
+        }
+        if failure.accepts("digest") {
             return "Log in: \(SuggestedCommand.text("update \(id) -u USER --digest")), then \(retry)."
         }
-        if accepts("bearer") { return "Give it a token: \(bearer), then \(retry)." }
+        if failure.accepts("bearer") { return "Give it a token: \(bearer), then \(retry)." }
         let user = SuggestedCommand.text("update \(id) -u USER")
         return "Log in with \(user), or with a token: \(bearer); then \(retry)."
     }
@@ -129,10 +129,10 @@ enum FailureAdvice {
     }
 }
 
-extension String {
-    /// The elements of a list with commas after a phrase; none if the text does not have it.
-    fileprivate func components(after phrase: String) -> [String] {
-        guard let found = firstRange(of: phrase) else { return [] }
-        return self[found.upperBound...].split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
+extension TaskSummary.Failure {
+    /// True if the message says that the server or proxy accepts logins of this scheme, in lower case.
+    func accepts(_ scheme: String) -> Bool {
+        guard let found = message.firstRange(of: "it accepts ") else { return false }
+        return message[found.upperBound...].split { ", ;".contains($0) }.contains { $0.lowercased() == scheme }
     }
 }

@@ -1,3 +1,4 @@
+import XferModel
 import XferProtocol
 
 extension FileSystemRecord {

@@ -34,7 +34,7 @@ struct SelectedTasks {
             guard !ids.isEmpty else { throw CommandFailure(.refused, SelectionOptions.emptyRange) }
             return ids
         }
-        var filter = try filters.filter(daemon) ?? TaskFilter()
+        var filter = filters.filter ?? TaskFilter()
         if filter.state == nil, states.count < TaskState.allCases.count {
             filter.state = OneOrMany(TaskState.allCases.filter { states.contains($0) })
         }
@@ -127,11 +127,7 @@ struct SelectionReason {
     /// The number of tasks per state, for tasks that matched and stayed unchanged.
     func states() -> String? {
         var params = TaskList.Params()
-        do throws(CommandFailure) {
-            params.filter = try filters.filter(daemon) ?? .everything
-        } catch {
-            return nil
-        }
+        params.filter = filters.filter ?? .everything
         params.fields = TaskColumns(["state"])
         params.limit = TaskPages.largest
         guard let page = try? daemon.call(TaskList.self, params).value, !page.tasks.isEmpty else { return nil }

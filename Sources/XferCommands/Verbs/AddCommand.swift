@@ -110,9 +110,11 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
-        if let warning = OtherHabits.dataAsDirectory(destination.directory, exists: { Glibc.access($0, F_OK) == 0 }) {
-            Output.error.line("xferctl: \(warning)")
+        let directory = destination.directory
+        let warning = BoundedLookup.run { _ in
+            OtherHabits.dataAsDirectory(directory) { Glibc.access($0, F_OK) == 0 }
         }
+        if let warning = warning ?? nil { Output.error.line("xferctl: \(warning)") }
         var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(

@@ -85,7 +85,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let daemon = try options.open()
-        let search = TaskSearch(words: words, since: since, hosts: filters.host)
+        let search = TaskSearch(words: words, since: since)
         var params = TaskList.Params()
         params.filter = try search.filter(filters.filter, daemon)
         params.order = isQueue ? .queue : oldestFirst ? .ascending : .descending

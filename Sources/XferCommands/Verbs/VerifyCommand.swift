@@ -92,7 +92,7 @@ struct VerifyCommand: TaskVerb {
         // A task has the path of its directory as the client gave it.
         let candidates = files.map { file in
             let path = paths.absolute(file)
-            return [path, VerifyTarget.resolved(path)].compactMap(\.self)
+            return [path, BoundedLookup.run { _ in VerifyTarget.resolved(path) } ?? nil].compactMap(\.self)
         }
         let published = try SelectedTasks.publishing(
             Set(candidates.joined()), fields: ["checksum", "digest"],

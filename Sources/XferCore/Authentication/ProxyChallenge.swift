@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A proxy's demand for other credentials (RFC 9110 §11.7.1). Servers demand them in the same form (§11.6.1).
+/// A proxy's demand for a login (RFC 9110 §11.7.1). Servers demand one in the same form (§11.6.1).
 public struct ProxyChallenge: Hashable, Sendable {
     /// The kinds of credentials that the proxy accepts, with the proxy's own names; empty if that is unknown. At most
     /// the first `mostSchemes` of a response.
@@ -68,12 +68,17 @@ public struct ProxyChallenge: Hashable, Sendable {
 
     /// The failure of a request that the proxy refused.
     ///
-    /// - Parameter status: the proxy's status; nil for a SOCKS proxy.
-    public func failure(of proxy: String, status: Int?, host: String, curlCode: Int32? = nil) -> TransferError {
-        let answer = status.map { "answered \($0): it " } ?? ""
-        let offer = schemes.isEmpty ? "" : " (it accepts \(schemes.joined(separator: ", ")))"
+    /// - Parameters:
+    ///   - status: the proxy's status; nil for a SOCKS proxy.
+    ///   - hasLogin: true if a login was sent to the proxy.
+    public func failure(
+        of proxy: String, status: Int?, hasLogin: Bool, host: String, curlCode: Int32? = nil
+    ) -> TransferError {
+        let answer = status.map { "answered \($0)" } ?? "refused the connection"
+        let problem = hasLogin ? "it requires another login" : "no login was sent"
+        let offer = schemes.isEmpty ? "" : "; it accepts \(schemes.joined(separator: ", "))"
         return TransferError(
-            .authFailed, "the proxy \(proxy) \(answer)requires other credentials\(offer)", httpStatus: status,
+            .authFailed, "the proxy \(proxy) \(answer): \(problem)\(offer)", httpStatus: status,
             curlCode: curlCode, host: host, cause: cause, proxy: proxy)
     }
 }

@@ -19,6 +19,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var followsCookies = false
     /// True if its request had an `Authorization` field, or answered a challenge.
     public var followsCredentials = false
+    /// True if a login was sent to the proxy.
+    public var followsProxyLogin = false
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
         self.status = status

@@ -61,7 +61,8 @@ public enum ResponseRules {
         let sender = ResponseSender(head)
         if head.status == 407 {
             if let proxy = head.proxy {
-                return ProxyChallenge(head.fields).failure(of: proxy, status: 407, host: url.hostKey)
+                return ProxyChallenge(head.fields)
+                    .failure(of: proxy, status: 407, hasLogin: head.followsProxyLogin, host: url.hostKey)
             }
             return TransferError(
                 .authFailed, "\(url.hostKey) answered 407, which is only for proxies", httpStatus: 407,

@@ -52,10 +52,13 @@ public enum SharingRules {
 
     /// True if a starting task may continue this transfer's kept bytes: they are incomplete, and their validator can
     /// prove that the server's version is still the same.
-    public static func canContinue(_ transfer: Transfer, in directory: FileIdentity?) -> Bool {
-        guard transfer.publishIntent == nil, transfer.partial.identity == directory, !isWhole(transfer) else {
-            return false
-        }
+    ///
+    /// - Parameter place: the place of a new transfer of the task. Without an identity, its path has to agree.
+    public static func canContinue(_ transfer: Transfer, in place: PartialLocation) -> Bool {
+        let isThere =
+            place.identity == .unknown
+            ? transfer.partial.directory == place.directory : transfer.partial.identity == place.identity
+        guard transfer.publishIntent == nil, isThere, !isWhole(transfer) else { return false }
         return ResumeRules.isResumable(transfer.resumeData) == true
     }
 

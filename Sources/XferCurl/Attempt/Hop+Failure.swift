@@ -97,6 +97,8 @@ extension Hop {
 
     // MARK: Proxies
 
+    private var hasProxyLogin: Bool { connection?.session.key.spec.key.proxyLogin != nil }
+
     /// The failure if the proxy refused the request, or reports that it could not connect.
     private func refusal(of proxy: String, _ code: CURLcode, _ detail: String) -> TransferError? {
         guard let handle else { return nil }
@@ -107,7 +109,7 @@ extension Hop {
         // Some proxies answer 401 to wrong credentials.
         case let status where status == 407 || status == 401:
             return ProxyChallenge(schemes: handle.proxyLogins)
-                .failure(of: proxy, status: status, host: host, curlCode: curlCode)
+                .failure(of: proxy, status: status, hasLogin: hasProxyLogin, host: host, curlCode: curlCode)
         case let status where status >= 300:
             // 4xx: the proxy refuses; 5xx: it failed.
             let isRetriable = status >= 500 || status == 408 || status == 429
@@ -130,7 +132,8 @@ extension Hop {
         }
         switch problem {
         case CURLPX_USER_REJECTED, CURLPX_NO_AUTH, CURLPX_GSSAPI, CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION:
-            return ProxyChallenge(schemes: []).failure(of: proxy, status: nil, host: url.hostKey, curlCode: curlCode)
+            return ProxyChallenge(schemes: [])
+                .failure(of: proxy, status: nil, hasLogin: hasProxyLogin, host: url.hostKey, curlCode: curlCode)
         case CURLPX_RESOLVE_HOST:
             return TransferError(
                 .dnsFailure,

@@ -267,6 +267,7 @@ final class Hop {
             authentication != .none || sentFields.firstValue(named: "Authorization") != nil
         if let key = connection?.session.key.spec.key {
             head.isViaProxy = key.isRelayed
+            head.followsProxyLogin = key.proxyLogin != nil
             head.isViaUnixSocket = key.connections.unixSocket != nil
         }
         reportSent()

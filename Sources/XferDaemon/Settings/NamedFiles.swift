@@ -61,10 +61,27 @@ struct NamedFiles {
                 check(root: root, "download.roots", ["\(index)"])
             }
         }
+        checkIncomplete()
         for (key, grants) in [("access.users", settings.access.users), ("access.groups", settings.access.groups)] {
             for (name, grant) in grants.sorted(by: { $0.key < $1.key }) {
                 for (index, root) in grant.roots.enumerated() { check(root: root, key, [name, "roots", "\(index)"]) }
             }
+        }
+    }
+
+    /// The directory itself is made when the first download needs it, the one that contains it is not.
+    private mutating func checkIncomplete() {
+        let key = "download.incomplete_dir"
+        guard let path = settings.service.incompleteDirectory else { return }
+        if let own = instance.forbiddenDirectories.first(where: { (path + "/").hasPrefix($0 + "/") }) {
+            problems.append(
+                SettingsProblem(
+                    origin: origin(key), key: key,
+                    message: "\(path) is in \(own), which has xferd's own files: choose a directory outside"))
+        } else if case .other = RootStatus(of: path) {
+            problems.append(SettingsProblem(origin: origin(key), key: key, message: "\(path) is not a directory"))
+        } else if path != "/" {
+            check(root: InstancePaths.directory(of: path), key, [])
         }
     }
 

@@ -192,6 +192,15 @@ extension SettingForm where Value == String? {
     } write: {
         $0.map(SettingForm<String>.path.write) ?? ""
     }
+
+    /// `optionalPath`, whose empty text is nil.
+    static let optionalPath = SettingForm(expected: SettingForm<String>.optionalPath.expected, isScalar: true) {
+        node, context throws(SettingMismatch) in
+        let path = try SettingForm<String>.optionalPath.read(node, context)
+        return path.isEmpty ? nil : path
+    } write: {
+        SettingForm<String>.optionalPath.write($0 ?? "")
+    }
 }
 
 extension SettingForm where Value == [String] {

@@ -91,6 +91,9 @@ extension SettingKey {
             "download.dir", \.service.downloadDirectory, .path, reload: true,
             "Directory for files of tasks that set none"),
         SettingKey(
+            "download.incomplete_dir", \.service.incompleteDirectory, .optionalPath, reload: true,
+            "Directory in which downloads of root and the daemon's user lie until whole; empty: their destinations"),
+        SettingKey(
             "download.roots", \.service.roots, .paths, reload: true,
             "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
         ),

@@ -81,6 +81,35 @@ extension PartialFile {
         }
     }
 
+    /// Gives a file a second name, in another directory. Nil if that is not possible: the directory is on another file
+    /// system, or its files have one name only, or numbers that change with their names.
+    ///
+    /// - Throws: `nameTaken`; `partChanged` if the first name leads to another file; `notWritable`, `system`.
+    public static func link(
+        _ file: PartialFile, in directory: DirectoryHandle, named name: String
+    ) throws(FileError) -> PartialFile? {
+        try directory.requireSingleName(name)
+        try directory.requireStillWritable()
+        guard directory.traits.keepsInodeNumbers else { return nil }
+        let result = retryingInterrupts {
+            linkat(file.directory.descriptor, file.name, directory.descriptor, name, 0)
+        }
+        switch result {
+        case .value: break
+        case .failure(EEXIST): throw .nameTaken(path: directory.path(of: name))
+        case .failure(ENOENT): throw .partChanged(path: file.path, problem: "it was removed")
+        // Whatever the reason is, a copy may succeed.
+        case .failure: return nil
+        }
+        let linked = try open(in: directory, named: name)
+        guard linked.identity == file.identity else {
+            linked.close()
+            try directory.remove(name)
+            throw .partChanged(path: file.path, problem: "another file has its name")
+        }
+        return linked
+    }
+
     /// Opens the file that an earlier attempt or process has left.
     ///
     /// - Throws: `missing`, `notAPartialFile` if the name is not that of a regular file of this process's user,

@@ -15,7 +15,10 @@ struct FleetConditions {
         if let states = filter.states { add(states, isStateJoined) }
         add(filter.owner) { "t.owner = (SELECT x.id FROM fleet_owner x WHERE x.name = \($0))" }
         add(filter.group) { "l.group_id = ANY (ARRAY(SELECT x.id FROM fleet_group x WHERE x.name = \($0)))" }
-        add(filter.host) { "l.host = (SELECT x.id FROM fleet_host x WHERE x.name = \($0))" }
+        add(filter.host?.description) { name in
+            let anyPort = filter.host?.port == nil ? " OR starts_with(x.name, \(name) || ':')" : ""
+            return "l.host = ANY (ARRAY(SELECT x.id FROM fleet_host x WHERE x.name = \(name)\(anyPort)))"
+        }
         add(filter.place?.description) { "l.place = \($0)" }
         add(filter.batch?.description) { "t.batch = \($0)::bigint" }
         add(filter.label) { "t.label = \($0)" }

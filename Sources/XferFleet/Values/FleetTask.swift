@@ -51,7 +51,8 @@ public struct FleetTaskFilter: Hashable, Sendable {
     public var states: Set<FleetTaskState>?
     public var owner: String?
     public var group: String?
-    public var host: String?
+    /// A port matches hosts whose name has it: a scheme's own port does not stand there.
+    public var host: HostSelector?
     public var place: FleetPlace?
     public var batch: FleetBatchID?
     public var label: String?

@@ -229,7 +229,10 @@ extension FleetFace {
         result.states = filter.state.map { Set($0.values.flatMap { FleetTaskState.states($0) }) }
         result.group = try Self.single(filter.group, "group")
         result.label = try Self.single(filter.label, "label")
-        result.host = try Self.single(filter.host, "host")
+        result.host = try Self.single(filter.host, "host").map { HostSelector($0) }
+        if let host = result.host, host.scheme != nil {
+            throw Self.unsupported("filter.host", "a fleet does not select by a scheme's own port; give \(host.name)")
+        }
         if let owner = try Self.single(filter.owner, "owner") {
             let name = AccountDirectory.name(of: owner.rawValue) ?? String(owner.rawValue)
             guard caller.isOperator || name == caller.name else {

@@ -223,8 +223,8 @@ extension RunScheduler {
         for run in chosen { briefs.enter(.starting, run.task.id) }
         let now = clock()
         do {
-            let starts = try await store.write { tx in
-                try tx.asStarter { try chosen.map { try tx.recordBriefStart($0, at: now) } }
+            let starts = try await store.write { [settings] tx in
+                try tx.asStarter { try chosen.map { try tx.recordBriefStart($0, settings, at: now) } }
             }
             for (run, start) in zip(chosen, starts) {
                 let id = run.task.id

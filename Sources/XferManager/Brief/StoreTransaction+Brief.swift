@@ -12,11 +12,11 @@ extension StoreTransaction {
     }
 
     /// Commits the start of a brief run: an ordinary run continues it. Nil if the row has changed.
-    func recordBriefStart(_ brief: BriefRun, at now: Timestamp) throws -> SchedulingPass.Start? {
+    func recordBriefStart(
+        _ brief: BriefRun, _ settings: ManagerSettings, at now: Timestamp
+    ) throws -> SchedulingPass.Start? {
         guard try isQueued(brief.task), let task = try task(brief.task.id) else { return nil }
-        let destination = task.specification.destination
-        let partial = PartialLocation(
-            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        let partial = settings.placeOfPart(of: task.specification)
         let transfer = try insertTransfer(partial: partial, at: brief.startedAt)
         var machine = TaskStateMachine(task)
         let transition = machine.onStart(at: brief.startedAt)

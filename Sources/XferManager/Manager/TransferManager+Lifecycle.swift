@@ -15,6 +15,7 @@ extension TransferManager {
         backup.sweep()
         try await queue.loadOverrides()
         try await strictTransport.begin()
+        try await services.incomplete.add(context.settings.withLockedValue(\.incompleteDirectory), in: store)
         try await settleRestored()
         try await scheduler.settleBriefIntents()
         let restored = try await scheduler.restoreRunning()
@@ -51,13 +52,15 @@ extension TransferManager {
     ///
     /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
     public func reload(_ settings: ManagerSettings) async throws {
+        try await services.incomplete.add(settings.incompleteDirectory, in: store)
         try await policies.applyConfigured(settings.policies)
         context.settings.withLockedValue { $0 = settings }
         services.engine.strictTransport.setMode(settings.strictTransport)
         await policies.readAuthorities()
         services.rights.apply(settings)
         let roots = settings.roots + settings.grants.users.values.joined() + settings.grants.groups.values.joined()
-        try? await services.admitted.forgetPlaces(of: roots)
+        let incomplete = settings.incompleteDirectory.map { settings.rootsOfIncomplete($0).roots } ?? []
+        try? await services.admitted.forgetPlaces(of: roots + incomplete)
         await profiles.applyConfigured()
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }

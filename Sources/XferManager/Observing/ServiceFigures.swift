@@ -87,7 +87,8 @@ extension TransferManager {
     private func diskSamples() async -> [MetricSample] {
         let settings = settings
         var directories: [String] = []
-        for directory in [context.stateDirectory.path, settings.downloadDirectory] + settings.roots
+        for directory in [context.stateDirectory.path, settings.downloadDirectory]
+            + [settings.incompleteDirectory].compactMap(\.self) + settings.roots
         where !directories.contains(directory) && directories.count < Metric.directoryLimit {
             directories.append(directory)
         }

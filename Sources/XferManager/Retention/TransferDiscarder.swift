@@ -134,21 +134,23 @@ final class TransferDiscarder: ManagerPart, Sendable {
         let readyNames: [String]
         /// True if its task was cancelled, which also undoes a publish.
         let isUndone: Bool
-        /// The guest that owns the directory; nil for an operator's, or if no task is left to name the owner.
+        /// The guest that owns the directory; nil for an operator's or the service's, or if no task is left to name the
+        /// owner.
         let guest: Owner?
     }
 
     /// Deletes the files durably before the rows: a file that reappears after a power failure still has a row.
     private func discardIdle(_ step: [TransferID: Bool]) async throws {
-        let found = try await store.read { [settings] reader in
+        let found = try await store.read { [settings, incomplete = services.incomplete] reader in
             try step.compactMap { id, undoing -> Discarded? in
                 guard try !reader.isUsed(id), let transfer = try reader.transfer(id) else { return nil }
                 let tasks = try reader.tasks(subscribingTo: id)
                 let isUndone =
                     transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })
+                let isServices = incomplete.contains(transfer.partial.directory)
                 return Discarded(
                     transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone,
-                    guest: (tasks.first?.owner).flatMap { settings.isOperator($0) ? nil : $0 })
+                    guest: (tasks.first?.owner).flatMap { isServices || settings.isOperator($0) ? nil : $0 })
             }
         }
         await scheduler.narrowDeleting(to: Set(found.map(\.transfer.id)))
@@ -256,7 +258,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         // A partial file is created after its row, so a higher number is not from an earlier daemon.
         let last = try await store.read { try $0.lastTransferID() }
         let recorded = try await store.read { try SweptDirectories.all(in: $0) }
-        var directories = Set(recorded + [settings.downloadDirectory])
+        var directories = Set(recorded + [settings.downloadDirectory]).union(services.incomplete.all)
+        var unswept: Set<String> = []
         var after: TaskID?
         while !isShuttingDown {
             let page = try await store.read { [after] in try $0.directories(after: after, limit: 2000) }
@@ -270,10 +273,12 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 try await sweepParts(in: path, afterMove: isRecorded, tag: tag, upTo: last)
                 if isRecorded { try await store.write { try SweptDirectories.remove([path], in: $0) } }
             } catch {
+                unswept.insert(path)
                 logger.warning(
                     "a directory could not be swept", metadata: ["directory": "\(path)", "error": "\(error)"])
             }
         }
+        if !isShuttingDown { try await services.incomplete.removeUnused(but: unswept, in: store) }
     }
 
     /// Lists the names with a prefix, with the directory's identity. Returns no names and nil if the directory was

@@ -20,7 +20,7 @@ enum DestinationDirectory {
             if isNew { try await admit(path, for: owner, confinement, services) }
             let directory =
                 if settings.isOperator(owner) {
-                    try await openForOperator(path, owner, confinement, settings, services)
+                    try await openForOperator(path, beneath: settings.roots(ofOperator: owner, confinement), services)
                 } else {
                     try await services.pool(of: owner, forPath: path).run { [rights = services.rights] in
                         try rights.roots(of: owner, confinement).open(directory: path, for: purpose)
@@ -66,6 +66,9 @@ enum DestinationDirectory {
             return try await open(
                 transfer.partial, for: task.owner, task.destination.confinement, settings, services, purpose)
         }
+        if services.incomplete.contains(path) {
+            return try await openIncomplete(transfer, for: task.owner, settings, services, purpose)
+        }
         let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
         let opener = holders.first { $0.holds(path) }?.specification ?? task
         do {
@@ -75,6 +78,34 @@ enum DestinationDirectory {
             throw unavailableToOthers
         } catch let error as TransferError where error.reason == .destinationUnavailable {
             throw unavailableToOthers
+        }
+    }
+
+    /// Opens a directory of `download.incomplete_dir`, and makes it for its first transfer. The transfer records which
+    /// directory it is, so that an unmounted disk is not taken for an empty one.
+    private static func openIncomplete(
+        _ transfer: Transfer, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices,
+        _ purpose: AllowedRoots.Purpose
+    ) async throws -> DirectoryHandle {
+        let (id, path, recorded) = (transfer.id, transfer.partial.directory, transfer.partial.identity)
+        let roots = settings.rootsOfIncomplete(path)
+        do {
+            let isNew = recorded == .unknown && purpose == .writing
+            if isNew { _ = try await services.admitted.identity(of: path, in: roots) }
+            let directory = try await openForOperator(path, beneath: roots, services)
+            if isNew {
+                let partial = PartialLocation(directory: path, identity: directory.identity)
+                try await services.store.write(.gathered) { try $0.update(partial: partial, of: id) }
+            } else if !isAdmitted(directory.identity, as: recorded, isOperators: true) {
+                throw TransferError(
+                    .destinationUnavailable,
+                    "\(path) (download.incomplete_dir) is not the directory in which the bytes are: is its disk mounted?"
+                )
+            }
+            return directory
+        } catch let error as FileError where error.transferError.reason != .outOfDescriptors {
+            guard settings.isOperator(owner) else { throw unavailableToOthers }
+            throw TransferError(.destinationUnavailable, "download.incomplete_dir: \(error)")
         }
     }
 
@@ -101,10 +132,8 @@ enum DestinationDirectory {
     }
 
     private static func openForOperator(
-        _ path: String, _ owner: Owner, _ confinement: Confinement?, _ settings: ManagerSettings,
-        _ services: RunServices
+        _ path: String, beneath roots: AllowedRoots, _ services: RunServices
     ) async throws -> DirectoryHandle {
-        let roots = settings.roots(ofOperator: owner, confinement)
         let directories = services.directories
         if let justSeen = directories.justSeen(path, beneath: roots) { return justSeen }
         return try await services.paths.open(path) { try directories.open(path, beneath: roots) }

@@ -20,6 +20,7 @@ final class RunServices: Sendable {
     /// Finds and makes the directories of new tasks.
     let admitted: DirectoryAdmission
     let rights: OwnerRights
+    let incomplete = IncompleteDirectories()
     let spool: SpoolDirectory
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
@@ -109,8 +110,8 @@ extension RunServices {
             let reserve = space.withLockedValue(\.reserve)
             throw TransferError(
                 .insufficientSpace,
-                "\(directory.path) lacks \(SizeText.text(shortfall)) for \(purpose): \(SizeText.text(remaining)) are "
-                    + "needed, \(SizeText.text(free)) are free, and \(SizeText.text(reserve)) stay free "
+                "\(directory.path) lacks \(ByteText.size(shortfall)) for \(purpose): \(ByteText.size(remaining)) are "
+                    + "needed, \(ByteText.size(free)) are free, and \(ByteText.size(reserve)) stay free "
                     + "(download.reserve)")
         }
     }

@@ -53,7 +53,7 @@ extension RunScheduler {
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             inputs: conditionInputs, inFlight: InFlightTasks(), isMetered: isMetered, segments: settings.segments,
-            now: passes.now)
+            now: passes.now, place: { settings.placeOfPart(of: $0) })
         pass.beingDeleted = transfersBeingDeleted
         pass.ignoringCooldown = passes.ignoringCooldown
         do {

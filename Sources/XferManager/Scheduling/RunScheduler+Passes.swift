@@ -109,7 +109,7 @@ extension RunScheduler {
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
-            segments: settings.segments, now: passes.now)
+            segments: settings.segments, now: passes.now, place: { settings.placeOfPart(of: $0) })
         pass.beingDeleted = transfersBeingDeleted
         pass.ignoringCooldown = passes.ignoringCooldown
         pass.joinableBriefs = briefs.joinable

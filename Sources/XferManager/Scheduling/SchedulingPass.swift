@@ -53,6 +53,8 @@ struct SchedulingPass: Sendable {
     var joinableBriefs: [SharingKey: TaskID] = [:]
     /// The test for brief runs, with the uncommitted starts; nil if no task may be picked for one.
     var briefs: (held: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
+    /// The place for the partial file of a task's new transfer.
+    let place: @Sendable (TaskSpecification) -> PartialLocation
     /// The number of brief runs that fetch.
     var fetchingBriefs = 0
     let isSharedBetweenOwners: Bool
@@ -78,7 +80,8 @@ struct SchedulingPass: Sendable {
     init(
         scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool,
         inputs: ConditionInputs,
-        inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp
+        inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp,
+        place: @escaping @Sendable (TaskSpecification) -> PartialLocation
     ) {
         self.scheduler = scheduler
         self.live = live
@@ -88,6 +91,7 @@ struct SchedulingPass: Sendable {
         self.isMetered = isMetered
         self.segments = segments
         self.now = now
+        self.place = place
     }
 
     /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
@@ -277,11 +281,11 @@ struct SchedulingPass: Sendable {
     ) throws -> (transfer: Transfer, isNew: Bool) {
         // The task holds it, so it is not deleted.
         if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
-        let destination = task.specification.destination
+        let place = self.place(task.specification)
         if let key = task.coalesceKey {
             for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept)
             where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
-                guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
+                guard SharingRules.canContinue(transfer, in: place) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
                 let areOwn = holders.unreadable.isEmpty && holders.allSatisfy { $0.owner == task.owner }
                 if isSharedBetweenOwners || areOwn {
@@ -289,9 +293,7 @@ struct SchedulingPass: Sendable {
                 }
             }
         }
-        let partial = PartialLocation(
-            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-        return (try tx.insertTransfer(partial: partial, at: now), true)
+        return (try tx.insertTransfer(partial: place, at: now), true)
     }
 }
 

@@ -32,7 +32,9 @@ struct KeptBytesMove: Sendable {
             else { return nil }
             return transfer
         }
-        guard let transfer = found, let identity = wanted.directoryIdentity else { return nil }
+        guard let transfer = found, let identity = wanted.directoryIdentity,
+            !services.incomplete.isPlace(of: transfer, for: task.specification)
+        else { return nil }
         self.transfer = transfer
         do {
             source = try await DestinationDirectory.open(

@@ -70,11 +70,11 @@ extension TaskCommands {
         let (updated, effect): (UpdatedTask, Effect?)
         do {
             (updated, effect) = try await translatingStoreErrors {
-                try await store.write { [coalesceKeys] tx in
+                try await store.write { [coalesceKeys, incomplete = context.services.incomplete] tx in
                     let schedule = try tx.task(id)?.specification.schedule
                     let stored = try tx.storedBytes(of: principal.owner)
                     var updated = try tx.apply(
-                        changes, to: id, directory: hasMoved ? identity : nil, move,
+                        changes, to: id, directory: hasMoved ? identity : nil, move, incomplete,
                         confinement: hasMoved || confines ? .some(confinement) : nil, coalesceKeys, for: principal,
                         restricts: restricts, at: now)
                     // A user beyond the limit can still change what takes no more.

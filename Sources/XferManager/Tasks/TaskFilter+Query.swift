@@ -6,7 +6,8 @@ extension TaskFilter {
     public var stored: TaskQuery {
         var query = TaskQuery(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
-            owners: owner?.values, hosts: host?.values, ids: ids?.values, slots: slot?.values, batches: batch?.values)
+            owners: owner?.values, hosts: host?.values.map { HostSelector($0) }, ids: ids?.values, slots: slot?.values,
+            batches: batch?.values)
         query.clientKeys = clientKey?.values
         query.reasons = reason?.values
         query.urlPrefix = urlPrefix

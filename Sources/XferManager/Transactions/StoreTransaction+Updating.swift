@@ -46,7 +46,8 @@ extension StoreTransaction {
     ///     `TaskSpecification.isRestricted`.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
-        confinement: Confinement??, _ coalesceKeys: CoalesceKeys, for principal: Principal, restricts: Bool,
+        _ incomplete: IncompleteDirectories, confinement: Confinement??, _ coalesceKeys: CoalesceKeys,
+        for principal: Principal, restricts: Bool,
         at now: Timestamp
     ) throws -> UpdatedTask {
         guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
@@ -85,6 +86,11 @@ extension StoreTransaction {
         let isAnother = changes.namesDirectory && wanted.directoryIdentity != had.directoryIdentity
         let hasLeft = wanted.directory != had.directory || isAnother
         guard hasLeft, let transfer = task.transferID else {
+            try update(machine.task)
+            return UpdatedTask(task: machine.task)
+        }
+        if let kept = try self.transfer(transfer), incomplete.isPlace(of: kept, for: task.specification) {
+            // They are moved when they are whole.
             try update(machine.task)
             return UpdatedTask(task: machine.task)
         }

@@ -116,7 +116,7 @@ struct WebhookValues {
         case .text: summary
         case .name: name
         case .path: string("path")
-        case .size: event["size"]?.integerValue.map(SizeText.text) ?? ""
+        case .size: event["size"]?.integerValue.map { ByteText.size($0) } ?? ""
         case .bytes: event["size"]?.integerValue.map { String($0) } ?? ""
         case .reason: event["error"]?["reason"]?.stringValue ?? ""
         case .error: event["error"]?["message"]?.stringValue ?? ""
@@ -147,7 +147,7 @@ struct WebhookValues {
 
     private var summary: String {
         if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
-        let size = event["size"]?.integerValue.map { " (\(SizeText.text($0)))" } ?? ""
+        let size = event["size"]?.integerValue.map { " (\(ByteText.size($0)))" } ?? ""
         return name + size
     }
 }

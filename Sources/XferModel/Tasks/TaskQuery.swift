@@ -9,8 +9,7 @@ public struct TaskQuery: Hashable, Sendable {
     /// The slot a task was added to, even if it has left it.
     public var slots: [String]?
     public var owners: [Owner]?
-    /// The hosts in the form in which the scheduler counts them; see `HTTPURL.hostKey`.
-    public var hosts: [String]?
+    public var hosts: [HostSelector]?
     public var ids: [TaskID]?
     public var clientKeys: [String]?
     /// Reasons of the last failures.
@@ -33,7 +32,7 @@ public struct TaskQuery: Hashable, Sendable {
 
     public init(
         states: [TaskState]? = nil, kinds: [TaskKind]? = nil, groups: [String]? = nil, labels: [String]? = nil,
-        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil, slots: [String]? = nil,
+        owners: [Owner]? = nil, hosts: [HostSelector]? = nil, ids: [TaskID]? = nil, slots: [String]? = nil,
         batches: [BatchID]? = nil
     ) {
         self.states = states

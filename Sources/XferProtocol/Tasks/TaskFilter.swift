@@ -42,7 +42,9 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
             .restricted(to: .ownUID),
-        .optional("host", \.host, "Hosts of the URLs; with :port unless it is the scheme's default.", .count(1...1000)),
+        .optional(
+            "host", \.host, "Hosts of the URLs, at any port, or at one: example.org, example.org:8080, [::1]:8080.",
+            .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
         .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
         .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),

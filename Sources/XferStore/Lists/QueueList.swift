@@ -19,11 +19,14 @@ extension StoreReader {
         try settleTurns()
         let words = ["queue", order.rawValue] + filter.words
         let start = try cursor.map { text throws(StoreError) in try QueuePlaceCursor(text, of: words) }
-        guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), bounds.limit > 0 else {
+        let restrictions = try restrictions(of: filter)
+        guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), bounds.limit > 0 else {
             return TaskPage(tasks: [])
         }
         // One more than requested, to know whether there is another page.
-        var walk = QueueWalk(filter: filter, order: order, wanted: bounds.limit.addingSaturated(1), scan: bounds.scan)
+        var walk = QueueWalk(
+            filter: filter, restrictions: restrictions, order: order, wanted: bounds.limit.addingSaturated(1),
+            scan: bounds.scan)
         for priority in Priority.allCases.map(\.rawValue).sorted(by: >) where !walk.isOver {
             let level = Int64(clamping: priority)
             if let start, level > start.priority { continue }
@@ -84,7 +87,7 @@ extension StoreReader {
 
     /// True if the filter admits a lane of this group (0 is none) and host.
     private func mayMatch(_ walk: QueueWalk, group: Int64, host: String) throws(StoreError) -> Bool {
-        if let hosts = walk.hosts, !hosts.contains(host) { return false }
+        if let hosts = walk.hosts, !hosts.contains(.text(host)) { return false }
         guard walk.filter.groups != nil || walk.filter.owners != nil else { return true }
         guard let key = try groupKey(of: group) else { return walk.filter.groups == nil }
         return walk.filter.groups?.contains(key.name) ?? true && walk.filter.owners?.contains(key.owner) ?? true
@@ -98,7 +101,7 @@ extension StoreReader {
         walk.scan -= 1
         while true {
             let count = max(1, min(walk.step, walk.scan))
-            let rows = try rows(of: lane, walk.filter, walk.order, after: place, limit: count)
+            let rows = try rows(of: lane, walk, after: place, limit: count)
             for row in rows {
                 walk.scan -= 1
                 place = QueuePlaceCursor(priority: place.priority, turn: place.turn, rank: row.rank, id: row.id)
@@ -116,22 +119,22 @@ extension StoreReader {
     }
 
     private func rows(
-        of lane: [Value], _ filter: TaskQuery, _ order: QueueOrder, after place: QueuePlaceCursor, limit: Int
+        of lane: [Value], _ walk: QueueWalk, after place: QueuePlaceCursor, limit: Int
     ) throws(StoreError) -> [(id: Int64, rank: Int64, matches: Bool)] {
         var values = lane + [Value(limit)]
         func parameter(_ value: Value) -> String {
             values.append(value)
             return "?\(values.count)"
         }
-        let (comparison, direction) = order == .fifo ? (">", "ASC") : ("<", "DESC")
+        let (comparison, direction) = walk.order == .fifo ? (">", "ASC") : ("<", "DESC")
         var range = ""
         if let rank = place.rank, let id = place.id {
             range = " AND (rank, id) \(comparison) (\(parameter(.integer(rank))), \(parameter(.integer(id))))"
         }
-        var conditions = filter.restrictions.map { restriction in
+        var conditions = walk.restrictions.map { restriction in
             "\(restriction.dimension.column) IN (SELECT value FROM json_each(\(parameter(.text(restriction.list)))))"
         }
-        conditions += filter.bounds.map { $0.sql(parameter($0.value)) }
+        conditions += walk.filter.bounds.map { $0.sql(parameter($0.value)) }
         return try connection.all(
             composed: """
                 SELECT id, rank, \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
@@ -146,7 +149,8 @@ extension StoreReader {
 /// The findings of a walk over the lanes, and its bounds.
 private struct QueueWalk {
     let filter: TaskQuery
-    let hosts: Set<String>?
+    let restrictions: [Restriction]
+    let hosts: Set<Value>?
     let order: QueueOrder
     /// The number of matching tasks after which the walk ends.
     let wanted: Int
@@ -156,17 +160,18 @@ private struct QueueWalk {
     /// The place after the last inspected row.
     var reached: QueuePlaceCursor?
 
-    init(filter: TaskQuery, order: QueueOrder, wanted: Int, scan: Int) {
+    init(filter: TaskQuery, restrictions: [Restriction], order: QueueOrder, wanted: Int, scan: Int) {
         self.filter = filter
+        self.restrictions = restrictions
         self.order = order
         self.wanted = wanted
         self.scan = max(1, scan)
-        hosts = filter.hosts.map(Set.init)
+        hosts = restrictions.first { $0.dimension == .host }?.allowed
     }
 
     /// The number of rows that are read at once: no more than are needed if all match.
     var step: Int {
-        filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
+        restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
     }
 
     /// True if a bound has ended the walk.

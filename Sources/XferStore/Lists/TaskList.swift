@@ -118,13 +118,47 @@ extension StoreReader {
 
     // MARK: The query
 
+    /// The columns that a filter restricts, with the keys that its hosts have now.
+    func restrictions(of filter: TaskQuery) throws(StoreError) -> [Restriction] {
+        filter.restrictions(hostKeys: try filter.hosts.map { hosts throws(StoreError) in try keys(of: hosts) })
+    }
+
+    /// The keys of these hosts in the column `host` (`HTTPURL.hostKey`). A host without a port has one for each port
+    /// that a task has; they are found with as many steps in the index.
+    private func keys(of hosts: [HostSelector]) throws(StoreError) -> [String] {
+        var keys: [String] = []
+        for host in Set(hosts) {
+            if host.port == nil || host.scheme != nil { keys.append(host.name) }
+            guard host.port == nil else {
+                keys.append(host.description)
+                continue
+            }
+            // A semicolon follows the colon in ASCII.
+            keys += try connection.all(
+                """
+                WITH RECURSIVE key (host) AS (
+                    SELECT (
+                        SELECT t.host FROM task t INDEXED BY task_host
+                        WHERE t.host > ?1 AND t.host < ?2 ORDER BY t.host LIMIT 1)
+                    UNION ALL
+                    SELECT (
+                        SELECT t.host FROM task t INDEXED BY task_host
+                        WHERE t.host > key.host AND t.host < ?2 ORDER BY t.host LIMIT 1)
+                    FROM key WHERE key.host IS NOT NULL)
+                SELECT host FROM key WHERE host IS NOT NULL
+                """, .text("\(host.name):"), .text("\(host.name);")
+            ) { $0.text(0) }
+        }
+        return keys
+    }
+
     /// Walks the index of the restriction with the fewest rows, in the order of ids; where several values are allowed,
     /// their walks are merged. It never sorts and stops at the limit, or after `scan` rows of which the other
     /// restrictions may admit none.
     private func pageOfIDs(
         _ filter: TaskQuery, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int, scan: Int
     ) throws(StoreError) -> TaskIDPage {
-        let restrictions = filter.restrictions
+        let restrictions = try restrictions(of: filter)
         guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return TaskIDPage(ids: []) }
         let leader = try leader(of: restrictions, filter)
         var values: [Value] = [
@@ -239,7 +273,9 @@ extension TransferTask {
 
 extension TaskQuery {
     /// The columns it restricts, each with the values it allows, without repetitions and in a fixed order.
-    var restrictions: [Restriction] {
+    ///
+    /// - Parameter hostKeys: the values of the column of hosts.
+    func restrictions(hostKeys: [String]?) -> [Restriction] {
         var found: [Restriction] = []
         func restrict<T: Hashable>(_ dimension: Restriction.Dimension, _ allowed: [T]?, _ value: (T) -> Value) {
             guard let allowed else { return }
@@ -250,7 +286,7 @@ extension TaskQuery {
         restrict(.slot, slots, { .text($0) })
         restrict(.group, groups, { .text($0) })
         restrict(.batch, batches, { .integer($0.rawValue) })
-        restrict(.host, hosts, { .text($0) })
+        restrict(.host, hostKeys, { .text($0) })
         restrict(.state, states, { Value($0) })
         restrict(.owner, owners, { Value($0) })
         restrict(.kind, kinds, { Value($0) })
@@ -268,13 +304,29 @@ extension TaskQuery {
         }
         add("created_at", created)
         add("finished_at", finished)
+        for (host, scheme) in hostsOfOneScheme {
+            let beginning = "\(scheme.rawValue):"
+            found.append(
+                ColumnBound("(host <> @ OR substr(url, 1, \(beginning.count)) = '\(beginning)')", .text(host)))
+        }
         if let urlPrefix { found.append(ColumnBound("substr(url, 1, length(@)) = @", .text(urlPrefix))) }
         return found
     }
 
+    /// The hosts, sorted, whose tasks without a port in the URL match only with this scheme.
+    private var hostsOfOneScheme: [(host: String, scheme: HTTPURL.Scheme)] {
+        let all = Set(hosts ?? [])
+        return all.filter { host in
+            // Without a port, or with both schemes' ports, every scheme matches.
+            host.scheme != nil
+                && !all.contains { $0.name == host.name && $0 != host && ($0.port == nil || $0.scheme != nil) }
+        }.compactMap { host in host.scheme.map { (host: host.name, scheme: $0) } }.sorted { $0.host < $1.host }
+    }
+
     /// The text that identifies this filter, for cursors.
     var words: [String] {
-        restrictions.flatMap { [$0.dimension.rawValue, $0.list] } + bounds.flatMap { [$0.condition, "\($0.value)"] }
+        restrictions(hostKeys: hosts?.map(\.description)).flatMap { [$0.dimension.rawValue, $0.list] }
+            + bounds.flatMap { [$0.condition, "\($0.value)"] }
     }
 
     /// Texts that identify this filter in this order, for cursors.

@@ -31,6 +31,12 @@ extension StoreReader {
         return transfers
     }
 
+    /// True if the partial file of a transfer lies in this directory. Reads all transfers.
+    public func hasTransfers(in directory: String) throws(StoreError) -> Bool {
+        try connection.first("SELECT 1 FROM transfer WHERE directory = ?1 LIMIT 1", .text(directory)) { _ in true }
+            ?? false
+    }
+
     /// The tag that distinguishes this store's working files from another's.
     public func partTag() throws(StoreError) -> String {
         try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""

@@ -95,10 +95,24 @@ import XferSystem
     @Test(
         arguments: [
             (.directory, .well), (.missing, .warning), (.unreadable, .well), (.file, .problem), (.other, .problem),
+            (.unresponsive, .problem),
         ] as [(SystemFacts.Entry, Finding.Level)])
     func aRootHasToBeADirectory(entry: SystemFacts.Entry, level: Finding.Level) {
         let settings = ["download.roots": "[\"/data\"]", "download.dir": "\"/data\""]
         #expect(examination(system(entries: ["/data": entry]), settings).roots().map(\.level) == [level])
+    }
+
+    /// xferd makes the directory for incomplete files itself, but not the one that contains it.
+    @Test(
+        arguments: [
+            (["/data": .directory, "/fast/parts": .directory], [.well, .well]),
+            (["/data": .directory, "/fast/parts": .missing, "/fast": .directory], [.well, .well]),
+            (["/data": .directory, "/fast/parts": .missing, "/fast": .missing], [.well, .warning]),
+            (["/data": .directory, "/fast/parts": .file], [.well, .problem]),
+        ] as [([String: SystemFacts.Entry], [Finding.Level])])
+    func theDirectoryForIncompleteFilesHasToBePossible(entries: [String: SystemFacts.Entry], levels: [Finding.Level]) {
+        let settings = ["download.dir": "\"/data\"", "download.incomplete_dir": "\"/fast/parts\""]
+        #expect(examination(system(entries: entries), settings).roots().map(\.level) == levels)
     }
 
     @Test(

@@ -49,8 +49,8 @@ extension LocalZone {
         return record
     }
 
-    private func matches(_ words: [String], hosts: [String] = [], _ task: TaskRecord) -> Bool {
-        TaskSearch(words: words, since: nil, hosts: hosts).matches(task)
+    private func matches(_ words: [String], _ task: TaskRecord) -> Bool {
+        TaskSearch(words: words, since: nil).matches(task)
     }
 
     @Test func allWordsHaveToBeInNameLabelGroupOrURL() {
@@ -60,17 +60,7 @@ extension LocalZone {
         }
         #expect(!matches(["debian", "ubuntu"], task))
         // A number is an id, which the daemon looks for.
-        #expect(matches(["7"], task) && !TaskSearch(words: ["7"], since: nil, hosts: []).filtersLocally)
-    }
-
-    @Test func aHostWithoutAPortMeansAllOfItsPorts() {
-        let task = task("http://example.org:8080/f")
-        #expect(matches([], hosts: ["example.org"], task) && matches([], hosts: ["Example.org"], task))
-        #expect(!matches([], hosts: ["example.com"], task))
-        let other = self.task("http://u:p@[::1]:81/f")
-        #expect(matches([], hosts: ["[::1]"], other) && !matches([], hosts: ["[::2]"], other))
-        // With its port the daemon finds it.
-        #expect(!TaskSearch(words: [], since: nil, hosts: ["example.org:8080"]).filtersLocally)
+        #expect(matches(["7"], task) && !TaskSearch(words: ["7"], since: nil).filtersLocally)
     }
 
     @Test func sinceCountsTheAdditionAndTheEnd() {
@@ -79,7 +69,7 @@ extension LocalZone {
             task.createdAt = Timestamp(seconds: added)
             task.finishedAt = ended.map { Timestamp(seconds: $0) }
             let since = PastTimeArgument("1970-01-01T00:01:40Z", now: Timestamp(seconds: 1000))
-            return TaskSearch(words: [], since: since, hosts: []).matches(task)
+            return TaskSearch(words: [], since: since).matches(task)
         }
         #expect(matches(added: 100, ended: nil) && matches(added: 50, ended: 100) && matches(added: 50, ended: 200))
         #expect(!matches(added: 99, ended: nil) && !matches(added: 50, ended: 99))

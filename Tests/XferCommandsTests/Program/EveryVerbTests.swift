@@ -60,7 +60,7 @@ import XferTestSupport
         case "--client-key" where verb == "policy set": ["--client-certificate", "c"]
         case "--cert": ["--key", "k"]
         case "--key": ["--cert", "c"]
-        case "--proxy-password-file": ["--proxy", "http://p:1", "--proxy-user", "ada"]
+        case "--proxy-password-file", "--proxy-digest": ["--proxy", "http://p:1", "--proxy-user", "ada"]
         case "--proxy-user", "--proxy-negotiate", "--no-proxy": ["--proxy", "http://p:1"]
         case "--server": ["--token-file", "t"]
         case "--token-file", "--server-ca":

@@ -150,9 +150,9 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
             (
                 [
                     "--state", "queued", "--state", "waiting", "--group", "g", "--label", "l", "--slot", "s", "--host",
-                    "h:80",
+                    "h:80", "--host", "h",
                 ],
-                ["state": ["queued", "waiting"], "group": "g", "label": "l", "slot": "s", "host": "h:80"]
+                ["state": ["queued", "waiting"], "group": "g", "label": "l", "slot": "s", "host": ["h:80", "h"]]
             ),
         ] as [([String], JSONValue)])
     func listFiltersSelectTasks(arguments: [String], filter: JSONValue) async throws {
@@ -160,28 +160,6 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         let result = try await Program.run(["cancel"] + arguments, daemon: daemon)
         #expect(result.output == "3 cancelled, 1 unchanged\n")
         #expect(daemon.calls(of: "task.cancel") == [["filter": filter]])
-    }
-
-    @Test func aHostWithoutAPortSelectsItsTasksAtEveryPort() async throws {
-        let daemon = try ScriptedDaemon { method, params in
-            guard method == "task.list" else { return .result(["changed_count": 3, "unchanged_count": 0]) }
-            // With the hosts that were found, they are few.
-            guard params["filter"]?["host"] == nil else { return .result(["tasks": [], "next_cursor": nil]) }
-            let urls =
-                params["cursor"] == nil
-                ? ["http://a.example:8080/1", "https://A.example/2", "http://b.example:8080/3"]
-                : ["http://a.example:8080/4", "http://aa.example/5"]
-            let tasks = urls.enumerated().map { Wire.task(Int64($0) + 1, "failed", ["url": .string($1)]) }
-            return .result(
-                params["cursor"] == nil
-                    ? ["tasks": .array(tasks), "next_cursor": "more"] : ["tasks": .array(tasks)])
-        }
-        let result = try await Program.run(["retry", "--failed", "--host", "a.example"], daemon: daemon)
-        #expect(result.output == "3 retried\n")
-        let searches = daemon.calls(of: "task.list").prefix(2)
-        #expect(searches.map { $0["filter"] } == [["state": "failed"], ["state": "failed"]])
-        let filter: JSONValue = ["state": "failed", "host": ["a.example", "a.example:8080"]]
-        #expect(daemon.calls(of: "task.retry") == [["filter": filter]])
     }
 
     @Test func listFollowsThePagesUpToItsLimit() async throws {

@@ -19,7 +19,7 @@ import XferModel
 
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
         let message =
-            "/data lacks 5 bytes for the rest of the file: 9 bytes are needed, 10 bytes are free, and 6 bytes stay free "
+            "/data lacks 5 B for the rest of the file: 9 B are needed, 10 B are free, and 6 B stay free "
             + "(download.reserve)"
         let failure = TaskSummary.Failure(reason: "insufficient_space", message: message)
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "insufficient_space", failure: failure)
@@ -154,12 +154,14 @@ import XferModel
     }
 
     @Test func adviceOnAProxysFailureIsAboutTheProxy() throws {
-        func advice(_ reason: String, status: Int? = nil) throws -> String {
+        func advice(_ reason: String, status: Int? = nil, _ message: String = "m") throws -> String {
             let failure = TaskSummary.Failure(
-                reason: reason, message: "m", httpStatus: status, host: "a", proxy: "http://p:3128")
+                reason: reason, message: message, httpStatus: status, host: "a", proxy: "http://p:3128")
             return try #require(FailureAdvice.sentence(failure, id: 7))
         }
-        #expect(try advice("auth_failed", status: 407).contains("--proxy http://p:3128 --proxy-user USER"))
+        #expect(try advice("auth_failed", status: 407).contains("--proxy http://p:3128 --proxy-user USER`"))
+        #expect(try advice("auth_failed", "no login was sent; it accepts Digest").contains("--proxy-digest`"))
+        #expect(try !advice("auth_failed", "it accepts Digest, Basic").contains("--proxy-digest"))
         #expect(try !advice("auth_failed").contains("-u USER"))
         #expect(try advice("connect_failed").hasPrefix("Check that the proxy is up"))
         #expect(try advice("http_status", status: 403).contains("--no-proxy '*'"))

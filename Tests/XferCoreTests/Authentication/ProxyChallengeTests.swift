@@ -47,10 +47,25 @@ import XferModel
             (["NTLM"], .proxyLoginUnsupported), (["Bearer"], .proxyLoginUnsupported),
         ] as [([String], FailureCause?)])
     func theRemedyFollowsFromTheSchemes(schemes: [String], cause: FailureCause?) {
-        let failure = ProxyChallenge(schemes: schemes).failure(of: Self.proxy, status: 407, host: "host.test")
+        let failure = ProxyChallenge(schemes: schemes).failure(
+            of: Self.proxy, status: 407, hasLogin: true, host: "host.test")
         #expect(failure.cause == cause && failure.proxy == Self.proxy && failure.reason == .authFailed)
         #expect(!failure.isRetriable && failure.message.contains(Self.proxy))
         for scheme in schemes { #expect(failure.message.contains(scheme)) }
+    }
+
+    @Test func aDemandForALoginSaysWhetherOneIsSet() {
+        var head = Self.head(407, [("Proxy-Authenticate", "Basic realm=\"p\"")])
+        #expect(
+            Self.failure(head).message
+                == "the proxy \(Self.proxy) answered 407: no login was sent; it accepts Basic")
+        head.followsProxyLogin = true
+        #expect(
+            Self.failure(head).message
+                == "the proxy \(Self.proxy) answered 407: it requires another login; it accepts Basic")
+        let socks = ProxyChallenge(schemes: []).failure(
+            of: "socks5h://p:1080", status: nil, hasLogin: false, host: "host.test")
+        #expect(socks.message == "the proxy socks5h://p:1080 refused the connection: no login was sent")
     }
 
     @Test func aProxysOwnAnswerIsToldFromTheServers() {

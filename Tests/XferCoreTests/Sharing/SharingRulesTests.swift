@@ -70,26 +70,34 @@ struct SharingRulesTests {
         #expect(key(nil) != Self.key())
     }
 
+    private static let place = PartialLocation(directory: "/srv", identity: identity)
+
     private static func transfer(committed: Int64, of total: Int64?, etag: String? = "\"a\"") -> Transfer {
         var data = ResumeData(validators: Validators(etag: etag), totalLength: total)
         data.finalURL = HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/")
         data.segments = [Segment(start: 0, committed: committed)]
         return Transfer(
-            id: TransferID(1), tag: "t", partial: PartialLocation(directory: "/srv", identity: identity),
+            id: TransferID(1), tag: "t", partial: place,
             resumeData: data, createdAt: Timestamp(rawValue: 0))
     }
 
     @Test func keptBytesAreContinuedIfTheServerCanProveThemRight() {
-        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: Self.identity))
-        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: nil), in: Self.identity))
+        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: Self.place))
+        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: nil), in: Self.place))
         // All bytes are kept: no request would let the server prove them right.
-        #expect(!SharingRules.canContinue(Self.transfer(committed: 10, of: 10), in: Self.identity))
-        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10, etag: nil), in: Self.identity))
-        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: FileIdentity(device: 1, inode: 3)))
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 10, of: 10), in: Self.place))
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10, etag: nil), in: Self.place))
+        let other = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 3))
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: other))
+        // Where the identity is not known yet, the path decides.
+        for (directory, isThere) in [("/srv", true), ("/srv2", false)] {
+            let unknown = PartialLocation(directory: directory, identity: .unknown)
+            #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: unknown) == isThere)
+        }
         var publishing = Self.transfer(committed: 5, of: 10)
         publishing.publishIntent = PublishIntent(
             finalName: "a", part: FileFacts(identity: Self.identity, length: 10, modifiedAt: 0, changedAt: 0))
-        #expect(!SharingRules.canContinue(publishing, in: Self.identity))
+        #expect(!SharingRules.canContinue(publishing, in: Self.place))
     }
 
     @Test func aWholeTransferIsNotJoined() {

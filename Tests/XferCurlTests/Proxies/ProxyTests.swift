@@ -97,8 +97,10 @@ import XferTestSupport
         let wrong = try await get(target, spec(url, ProxyLogin(user: "ada", password: "wr0ng")))
         #expect(
             wrong.error?.reason == .authFailed && wrong.error?.message.contains("wr0ng") == false, "\(wrong.outcome)")
+        #expect(wrong.error?.message == "the proxy \(url) refused the connection: it requires another login")
         let none = try await get(target, spec(url))
         #expect(none.error?.reason == .authFailed, "\(none.outcome)")
+        #expect(none.error?.message == "the proxy \(url) refused the connection: no login was sent")
     }
 
     @Test func aProxyThatDoesNotExistIsNamedAndNotTheServer() async throws {
@@ -148,7 +150,9 @@ import XferTestSupport
         for login in [nil, ProxyLogin(user: "ada", password: "x"), ProxyLogin(.negotiate, user: "", password: "")] {
             let error = try await get(target, spec(url, login)).error
             #expect(error?.reason == .authFailed && error?.cause == .proxyNegotiate, "\(String(describing: error))")
-            #expect(error?.proxy == url && error?.message.contains("it accepts Negotiate, NTLM") == true)
+            let problem = login == nil ? "no login was sent" : "it requires another login"
+            #expect(error?.proxy == url)
+            #expect(error?.message == "the proxy \(url) answered 407: \(problem); it accepts Negotiate, NTLM")
         }
         #expect(ProxyLogin.Scheme.negotiate.isSupported, "Debian's libcurl has it")
     }

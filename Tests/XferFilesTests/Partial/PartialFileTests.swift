@@ -49,6 +49,31 @@ import XferModel
         #expect(base.read("part") == "new")
     }
 
+    @Test func aPartialFileGetsASecondNameOnItsFileSystemOnly() throws {
+        let target = try DirectoryHandle(ofService: base.makeDirectory("target"))
+        let part = try PartialFile.create(in: directory, named: "part")
+        try part.put("bytes")
+        let linked = try #require(try PartialFile.link(part, in: target, named: "copy"))
+        #expect(linked.identity == part.identity && base.read("target/copy") == "bytes")
+        #expect(throws: FileError.nameTaken(path: base.at("target/copy"))) {
+            try PartialFile.link(part, in: target, named: "copy")
+        }
+        try directory.remove("part")
+        try linked.requireInPlace()
+        #expect(base.read("target/copy") == "bytes")
+        #expect(throws: FileError.partChanged(path: base.at("part"), problem: "it was removed")) {
+            try PartialFile.link(part, in: target, named: "other")
+        }
+        try base.write("part", "another file")
+        #expect(throws: FileError.partChanged(path: base.at("part"), problem: "another file has its name")) {
+            try PartialFile.link(part, in: target, named: "other")
+        }
+        #expect(try target.status(of: "other") == nil)
+        let memory = try TestDirectory(in: "/dev/shm")
+        #expect(try PartialFile.link(linked, in: memory.handle(), named: "copy") == nil)
+        #expect(try memory.names().isEmpty)
+    }
+
     @Test func aPartialFileClosesOnceAndThenRefusesUse() throws {
         let part = try PartialFile.create(in: directory, named: "part")
         let descriptor = part.descriptor

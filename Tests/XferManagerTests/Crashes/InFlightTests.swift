@@ -42,10 +42,11 @@ struct InFlightTests {
         let manager = try await fixture.open()
         await manager.scheduler.hold(.pausedByOperator)
         let id = try await fixture.add("/a", as: "a", to: manager)
+        let settings = manager.context.settings.withLockedValue(\.self)
         let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,
             inputs: manager.conditionInputs, inFlight: manager.context.inFlight, isMetered: false, segments: .one,
-            now: Clocks.wall())
+            now: Clocks.wall(), place: { settings.placeOfPart(of: $0) })
         await #expect(throws: Undone.self) {
             try await manager.store.write { [inFlight = manager.context.inFlight] tx in
                 var starting = starting

@@ -28,12 +28,14 @@ extension DownloadRun {
     ///   - resumeData: the description of the bytes.
     ///   - sourceUse: the sources that sent them.
     ///   - purpose: the use of the space, for the error message.
-    ///   - fill: writes the bytes; returns false if they are unusable.
+    ///   - link: gives the complete file a second name in the directory; nil if it cannot.
+    ///   - fill: writes the bytes into a new file; returns false if they are unusable.
     ///   - onMove: further changes in the transaction of the move; returns the servers that sent the bytes.
     /// - Returns: nil if `fill` returned false.
     func ownedCopy(
         described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String,
         in directory: DirectoryHandle,
+        linkedBy link: (@Sendable (_ name: String) async throws -> PartialFile?)? = nil,
         filledBy fill: @Sendable (PartialFile) async throws -> Bool,
         onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
     ) async throws -> OwnedCopy? {
@@ -44,14 +46,19 @@ extension DownloadRun {
         own.sourceUse = sourceUse
         let name = own.partialName
         do {
-            try await services.claim(length, by: own.id, in: directory, for: purpose)
             defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
-            let part = try await services.pool(in: directory).run { () throws(FileError) in
-                try PartialFile.create(in: directory, named: name)
-            }
-            guard try await fill(part) else {
-                await undo(own, in: directory)
-                return nil
+            let part: PartialFile
+            if let linked = try await link?(name) {
+                part = linked
+            } else {
+                try await services.claim(length, by: own.id, in: directory, for: purpose)
+                part = try await services.pool(in: directory).run { () throws(FileError) in
+                    try PartialFile.create(in: directory, named: name)
+                }
+                guard try await fill(part) else {
+                    await undo(own, in: directory)
+                    return nil
+                }
             }
             let (mark, facts) = try await services.pool(in: directory).run { () throws(FileError) in
                 try part.sync()

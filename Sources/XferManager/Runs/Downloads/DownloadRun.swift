@@ -97,6 +97,7 @@ actor DownloadRun: TransferSubscriber {
             leavesTransfer =
                 Self.isAboutDirectory(error)
                 && transfer.partial.directory != specification.destination.directory
+                && !services.incomplete.contains(transfer.partial.directory)
             throw error
         case .answered:
             throw TransferError(.internalError, "a download got an answer")

@@ -1,9 +1,7 @@
-import XferModel
-
 /// Sizes and rates for people, in powers of 1024 with their IEC names: `1.2 GiB`, `640 KiB/s`.
-enum ByteText {
+public enum ByteText {
     /// Powers of 1024, or of 1000 next to a limit that was given in those.
-    enum Units {
+    public enum Units: Sendable {
         case binary, decimal
 
         var names: [String] {
@@ -18,7 +16,7 @@ enum ByteText {
 
     /// Writes a size with at most four characters before the unit: from 1 KiB on, one decimal for a value below 10,
     /// none otherwise.
-    static func size(_ bytes: Int64, in system: Units = .binary) -> String {
+    public static func size(_ bytes: Int64, in system: Units = .binary) -> String {
         let units = system.names
         var value = Double(max(0, bytes))
         var unit = 0
@@ -35,17 +33,17 @@ enum ByteText {
         return "\(number) \(units[unit])"
     }
 
-    static func rate(_ bytesPerSecond: Int64, in system: Units = .binary) -> String {
+    public static func rate(_ bytesPerSecond: Int64, in system: Units = .binary) -> String {
         size(bytesPerSecond, in: system) + "/s"
     }
 
     /// A limit, where 0 means none: exactly, and in the unit in which it most probably was given.
-    static func limit(_ bytesPerSecond: Int64) -> String {
+    public static func limit(_ bytesPerSecond: Int64) -> String {
         bytesPerSecond == 0 ? "unlimited" : exact(bytesPerSecond) + "/s"
     }
 
     /// The units in which a limit was given; binary ones without a limit.
-    static func units(of limit: Int64?) -> Units {
+    public static func units(of limit: Int64?) -> Units {
         guard let limit, limit >= 1000 else { return .binary }
         return exact(limit).hasSuffix("iB") ? .binary : .decimal
     }
