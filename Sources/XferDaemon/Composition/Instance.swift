@@ -53,6 +53,7 @@ package struct Instance: Sendable {
         result.order = settings.queue.order
         result.retryFor = settings.queue.retryFor.components.seconds
         result.maxStoredPerUser = settings.access.maxStored
+        result.maxUndeliveredPerUser = settings.access.maxUndelivered
         result.negativeTTL = settings.sharing.negativeTTL.components.seconds
         result.sharesBetweenOwners = settings.sharing.betweenOwners
         result.cacheMaxBytes = settings.cache.maxBytes

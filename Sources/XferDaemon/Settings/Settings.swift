@@ -207,6 +207,8 @@ public struct Settings: Hashable, Sendable {
         public var groups: [String: Grant] = [:]
         /// The number of bytes that may be stored for the tasks of one user who is not an operator.
         public var maxStored: Int64 = 256 << 20
+        /// The number of bytes of events that may wait for webhooks, of one user who is not an operator.
+        public var maxUndelivered: Int64 = 16 << 20
 
         /// True if anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }

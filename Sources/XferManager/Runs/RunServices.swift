@@ -21,6 +21,7 @@ final class RunServices: Sendable {
     let admitted: DirectoryAdmission
     let rights: OwnerRights
     let spool: SpoolDirectory
+    let spoolClaims = SpoolClaims()
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
     let policies: NIOLockedValueBox<PolicyRegistry>
