@@ -114,6 +114,27 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema36IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(36))
+        let store = try directory.open()
+        let stored = try #require(try await store.read { try $0.operation(OperationID(4)) })
+        #expect(stored.verb == .update && stored.changes == #"{"priority":"low"}"#)
+        #expect(
+            stored.rights
+                == OperationRights(
+                    mayNameLeases: false, groups: [1000, 27], roots: ["/srv"], maxPriority: .normal, isConfined: true,
+                    confinement: "/srv/phone"))
+        var next = stored
+        next.id = OperationID(0)
+        let inserting = next
+        let inserted = try await store.write { try $0.insert(inserting) }
+        #expect(try await store.read { try $0.operation(inserted.id) } == inserted)
+        #expect(try await store.read { try $0.operation(OperationID(3)) }?.rights == nil)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     @Test func theCopiesOfAnOlderSchemaAreCounted() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(34))
