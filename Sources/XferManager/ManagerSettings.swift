@@ -95,6 +95,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var negativeTTL = Duration.seconds(3600)
     /// The highest number of bytes that are kept for the tasks of one user who is not an operator.
     public var maxStoredPerUser: Int64 = 256 << 20
+    /// The highest number of bytes of events that may wait for webhooks, of one user who is not an operator.
+    public var maxUndeliveredPerUser: Int64 = 16 << 20
     /// True if tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false
     /// The limit for the bytes of all cached contents. If they exceed it, the least recently used contents are removed
@@ -137,6 +139,10 @@ public struct ManagerSettings: Hashable, Sendable {
     }
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
+
+    var deliveryLimits: DeliveryLimits {
+        DeliveryLimits(bytesPerUser: maxUndeliveredPerUser, unlimited: [Owner(uid: 0), Owner(uid: ownUID)])
+    }
 
     /// True if the task's runs have an operator's rights.
     func hasOperatorRights(_ task: TaskSpecification) -> Bool { isOperator(task.owner) && !task.isRestricted }

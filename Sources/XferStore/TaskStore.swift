@@ -77,8 +77,11 @@ public final class TaskStore: Sendable {
     /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
 
-    /// Sets the webhooks that follow events. From the next transaction on, the store records their deliveries.
-    public func follow(_ webhooks: WebhookSubscriptions?) { commits.follow(webhooks) }
+    /// Sets the webhooks that follow events. From the next transaction on, the store records their deliveries, as many
+    /// as the limits allow.
+    public func follow(_ webhooks: WebhookSubscriptions?, within limits: DeliveryLimits = DeliveryLimits()) {
+        commits.follow(webhooks, within: limits)
+    }
 
     /// Runs `body` in the next group commit, and returns once the COMMIT is durable.
     ///

@@ -95,7 +95,7 @@ import XferTestSupport
     }
 
     /// Executes a statement on the database of the manager that was opened last.
-    private static func damage(_ fixture: ManagerFixture, _ statement: String) async throws {
+    static func damage(_ fixture: ManagerFixture, _ statement: String) async throws {
         let damage = """
             import sqlite3
             with sqlite3.connect('\(fixture.lastDatabase)') as db:

@@ -32,6 +32,31 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func theLimitsOfAProfileApplyWithoutReadingOtherProfiles() async throws {
+        let fixture = try await ManagerFixture()
+        var manager = try await fixture.open()
+        _ = try await manager.profiles.set(Profile(name: "other"))
+        await manager.shutdown(.suspend)
+        try await DamagedRowTests.damage(fixture, "UPDATE profile SET profile = '{bad'")
+        manager = try await fixture.open()
+        try await manager.start()
+        func limit() async -> Int? { await manager.scheduler.origins.machine.maxActiveByProfile["p"] }
+        var profile = Profile(name: "p")
+        (profile.maxActive, profile.isPolite) = (2, false)
+        _ = try await manager.profiles.set(profile)
+        #expect(await limit() == 2)
+        #expect(await manager.scheduler.origins.machine.impoliteProfiles == ["p"])
+        _ = try await manager.profiles.set(Profile(name: "p"))
+        #expect(await limit() == nil)
+        #expect(await manager.scheduler.origins.machine.impoliteProfiles == [])
+        profile.maxActive = 4
+        _ = try await manager.profiles.set(profile)
+        #expect(await limit() == 4)
+        try await manager.profiles.remove("p")
+        #expect(await limit() == nil)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func theTimetableBeatsTheConfigurationAndACallBeatsBoth() async throws {
         let fixture = try await ManagerFixture()
         let time = NIOLockedValueBox(midnight.advanced(by: .seconds(7 * 3600)))

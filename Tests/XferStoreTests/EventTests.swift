@@ -20,7 +20,7 @@ struct EventTests {
             operation: OperationID(4), verb: .pause, changed: 3, unchanged: 2, reached: TaskID(5), last: TaskID(9)),
         .operationEnded(
             operation: OperationID(4), verb: .remove, state: .failed, changed: 3, unchanged: 2, refused: 1, error: "e"),
-        .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
+        .webhookDiscarded(limit: 65_536), .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
         .networkChanged(state: .offline),
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
     ]

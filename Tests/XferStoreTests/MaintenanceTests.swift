@@ -78,6 +78,22 @@ struct CareTests {
         ) { try TaskStore.check(at: directory.database, thoroughly: true) }
     }
 
+    @Test func aCheckFindsWrongSumsOfAUsersBytes() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(SchemaFixture.newest))
+        try directory.open().close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+        for table in ["owner_bytes", "owner_deliveries"] {
+            try directory.execute("UPDATE \(table) SET bytes = bytes + 1")
+        }
+        #expect(
+            throws: StoreError.damaged([
+                "owner_bytes differs from task_bytes in 2 rows",
+                "owner_deliveries differs from webhook_delivery in 2 rows",
+            ])
+        ) { try TaskStore.check(at: directory.database, thoroughly: true) }
+    }
+
     @Test func aCheckFindsTasksOfMissingTransfers() async throws {
         let (directory, _) = try await Self.filled()
         try directory.execute("UPDATE task SET transfer_id = 99999 WHERE id = 7")

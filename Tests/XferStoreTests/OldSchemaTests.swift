@@ -59,7 +59,8 @@ struct OldSchemaTests {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(31))
         let store = try directory.open()
-        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 9000)
+        // With the copy of a file, which a later schema counts.
+        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 109_000)
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
@@ -97,6 +98,52 @@ struct OldSchemaTests {
         #expect(try await store.write { try $0.recordDigest(other, of: TaskID(4711)) } == nil)
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema35IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(35))
+        let store = try directory.open()
+        let owner = Owner(uid: 1000)
+        let waiting = try await store.read { try $0.waitingDeliveries(of: owner) }
+        #expect(waiting.bytes == 585 && waiting.isDiscarding)
+        #expect(try await store.read { try $0.discardedDeliveries() } == 7)
+        try await store.write { try $0.removeDelivery(5) }
+        #expect(try await store.read { try $0.waitingDeliveries(of: owner).bytes } == 286)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema36IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(36))
+        let store = try directory.open()
+        let stored = try #require(try await store.read { try $0.operation(OperationID(4)) })
+        #expect(stored.verb == .update && stored.changes == #"{"priority":"low"}"#)
+        #expect(
+            stored.rights
+                == OperationRights(
+                    mayNameLeases: false, groups: [1000, 27], roots: ["/srv"], maxPriority: .normal, isConfined: true,
+                    confinement: "/srv/phone"))
+        var next = stored
+        next.id = OperationID(0)
+        let inserting = next
+        let inserted = try await store.write { try $0.insert(inserting) }
+        #expect(try await store.read { try $0.operation(inserted.id) } == inserted)
+        #expect(try await store.read { try $0.operation(OperationID(3)) }?.rights == nil)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func theCopiesOfAnOlderSchemaAreCounted() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(34))
+        let store = try directory.open()
+        // A long row of 9,000, and the copy of a file of 100,000 bytes.
+        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 109_000)
+        try await store.write { try $0.removeSpooledSources(of: TaskID(9)) }
+        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 9000)
+        try store.close()
     }
 
     @Test func aFileOfAnOlderSchemaGetsItsDigestLater() async throws {

@@ -115,6 +115,33 @@ struct QueueListTests {
         }
     }
 
+    /// A page inspects as many lanes and rows as its bound says, whatever the filter admits.
+    @Test func aPageWithoutAMatchEndsAtItsBound() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try transaction.add(4, to: "a")
+                func page(_ filter: TaskQuery, scan: Int, after cursor: String? = nil) throws -> TaskPage {
+                    try transaction.listQueue(
+                        filter, order: .fifo, within: PageBounds(limit: 9, scan: scan), cursor: cursor)
+                }
+                let none = TaskQuery(labels: ["none"])
+                // The lane and its four tasks.
+                #expect(try page(none, scan: 6).nextCursor == nil)
+                for scan in [4, 5] {
+                    let first = try page(none, scan: scan)
+                    let cursor = try #require(first.nextCursor, "\(scan)")
+                    #expect(first.tasks.isEmpty)
+                    #expect(try page(none, scan: scan, after: cursor).nextCursor == nil)
+                }
+                // Lanes of other hosts count, too.
+                for host in ["b", "c", "d"] { try transaction.add(1, to: host) }
+                let other = TaskQuery(hosts: ["z"])
+                #expect(try page(other, scan: 5).nextCursor == nil)
+                #expect(try page(other, scan: 3).nextCursor != nil)
+            }
+        }
+    }
+
     @Test func aCursorStaysValidWhenTheTaskBeforeItStarts() async throws {
         try await withStore { store in
             try await store.write { transaction throws in

@@ -13,12 +13,6 @@ public struct TaskHandle: Sendable {
     /// The database that the id belongs to; nil if the daemon does not reveal it to this client.
     public let storeID: String?
 
-    /// The longest duration of one call of `task.wait`: proxies end connections that are silent for long.
-    private static let longestWait = Duration.seconds(45)
-
-    /// The time after its timeout at which `wait` returns if the daemon does not answer.
-    private static let grace = Duration.seconds(2)
-
     /// Waits until the task is completed or staged, across restarts of the daemon and lost connections.
     ///
     /// - Parameter timeout: at most ten years; nil waits without a limit. If the daemon does not answer, it takes up
@@ -27,18 +21,7 @@ public struct TaskHandle: Sendable {
     /// - Throws: `TaskError` if the task ends otherwise or not in time; `NoDaemonError` or `CallError.connection` if
     ///   the daemon stays away for longer than `Options.reconnectLimit`.
     public func wait(timeout: Duration? = nil) async throws -> TaskRecord {
-        guard let timeout else { return try await wait(until: nil) }
-        return try await withThrowingTaskGroup(of: TaskRecord?.self) { group in
-            defer { group.cancelAll() }
-            let deadline = ContinuousClock.now + min(timeout, .seconds(TaskLimits.longestWait))
-            group.addTask { try await wait(until: deadline) }
-            group.addTask {
-                try await Task.sleep(until: deadline + Self.grace, clock: .continuous)
-                return nil
-            }
-            guard let record = try await group.next() ?? nil else { throw TaskError.timedOut(id) }
-            return record
-        }
+        try await WaitBound.wait(for: timeout, of: id) { try await wait(until: $0) }
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) async throws -> TaskRecord {
@@ -46,7 +29,7 @@ public struct TaskHandle: Sendable {
         while true {
             let left = deadline.map { max(.zero, $0 - .now) }
             do {
-                let seconds = min(left ?? Self.longestWait, Self.longestWait) / .seconds(1)
+                let seconds = min(left ?? WaitBound.longestCall, WaitBound.longestCall) / .seconds(1)
                 let params = TaskWait.Params(ids: [id], timeout: seconds)
                 let result = try await client.call(TaskWait.self, params, in: storeID).result
                 reconnection.reset()

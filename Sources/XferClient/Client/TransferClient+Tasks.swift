@@ -33,7 +33,7 @@ extension TransferClient {
     /// Adds tasks, and returns the ones that were added or existed.
     ///
     /// - Returns: `count` tasks.
-    private func insert(_ params: TaskAdd.Params, count: Int) async throws -> [TaskHandle] {
+    func insert(_ params: TaskAdd.Params, count: Int) async throws -> [TaskHandle] {
         var reconnection = Reconnection(limit: options.reconnectLimit)
         while true {
             do {
@@ -55,7 +55,7 @@ extension TransferClient {
         }
     }
 
-    private func keyed(_ task: NewTask) -> NewTask {
+    func keyed(_ task: NewTask) -> NewTask {
         var task = task
         task.clientKey = task.clientKey ?? Self.randomKey()
         return task

@@ -34,16 +34,24 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
 
     /// Bytes per second, each at least 1; scopes that are not named become unlimited.
     public mutating func setLimits(_ rates: [RateScope: Int64], now: MonotonicInstant) {
-        for (scope, limit) in limits where rates[scope] == nil {
+        for scope in scopes where rates[scope] == nil { setLimit(nil, of: scope, now: now) }
+        for (scope, rate) in rates { setLimit(rate, of: scope, now: now) }
+    }
+
+    /// Sets one limit: bytes per second, at least 1; nil makes the scope unlimited.
+    public mutating func setLimit(_ rate: Int64?, of scope: RateScope, now: MonotonicInstant) {
+        guard let rate else {
+            guard let limit = limits.removeValue(forKey: scope) else { return }
             released.append(contentsOf: limit.line)
             for id in limit.line { waiting[id] = nil }
-            limits[scope] = nil
+            scopes.removeAll { $0 == scope }
+            return
         }
-        for (scope, rate) in rates {
-            if limits[scope] == nil { limits[scope] = Limit(bucket: TokenBucket(rate: rate, now: now)) }
-            limits[scope]?.bucket.setRate(rate, now: now)
+        if limits[scope] == nil {
+            limits[scope] = Limit(bucket: TokenBucket(rate: rate, now: now))
+            scopes.append(scope)
         }
-        scopes = Array(limits.keys)
+        limits[scope]?.bucket.setRate(rate, now: now)
     }
 
     /// The lowest rate among these scopes; nil when they are unlimited.

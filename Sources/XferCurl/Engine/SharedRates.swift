@@ -34,6 +34,14 @@ final class SharedRates: Sendable {
         }
     }
 
+    /// Replaces the limits of one scope; see `TransferEngine.setRates`.
+    func setRates(_ rates: BandwidthLimits, of scope: RateScope, now: MonotonicInstant) {
+        gates.withLockedValue { gates in
+            gates.receive.setLimit(rates.receive > 0 ? rates.receive : nil, of: scope, now: now)
+            gates.send.setLimit(rates.send > 0 ? rates.send : nil, of: scope, now: now)
+        }
+    }
+
     var isLimited: Bool { gates.withLockedValue { $0.receive.hasLimits || $0.send.hasLimits } }
 
     /// See `RateGate.mayTake`.

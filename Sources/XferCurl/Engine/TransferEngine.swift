@@ -106,6 +106,12 @@ public final class TransferEngine: Sendable {
         for loop in loops { await loop.onRateLimits() }
     }
 
+    /// Replaces the limits of one scope, 0 is unlimited; see `setRateLimits`.
+    public func setRates(_ rates: BandwidthLimits, of scope: RateScope) async {
+        shared.rates.setRates(rates, of: scope, now: clock())
+        for loop in loops { await loop.onRateLimits() }
+    }
+
     /// Stops the use of matching sessions for new requests. Running requests continue to their end; then the engine
     /// closes the connections.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) async {

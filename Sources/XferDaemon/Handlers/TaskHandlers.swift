@@ -28,13 +28,7 @@ struct TaskHandlers: Sendable {
                         matching: params.filter?.stored ?? TaskQuery(), for: context.caller.principal))
             },
             Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update),
-            Handler(TaskUpdateMany.self) { params, context in
-                let principal = context.caller.principal
-                return try await inTurn(context) {
-                    try await tasks.update(params.filter.stored, params.changes, for: principal)
-                }
-            },
-            Handler(TaskMove.self, move),
+            Handler(TaskUpdateMany.self, updateMany), Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             Handler(TaskRecordDigest.self, recordDigest),
@@ -215,6 +209,23 @@ struct TaskHandlers: Sendable {
                 try await inTurn(context) { try await tasks.apply(verb, to: filter.stored, for: principal) })
         }
         return .ids(try await tasks.apply(verb, to: selection.ids ?? [], for: principal))
+    }
+
+    private func updateMany(
+        _ params: TaskUpdateMany.Params, _ context: CallContext
+    ) async throws -> TaskUpdateMany.Result {
+        let principal = context.caller.principal
+        guard params.background == true else {
+            return .counted(
+                try await inTurn(context) {
+                    try await tasks.update(params.filter.stored, params.changes, for: principal)
+                })
+        }
+        // Before the commit: the operation's events have higher numbers.
+        let seq = queries.lastSeq
+        let operation = try await operations.begin(
+            .update, changes: params.changes, params.filter, for: principal)
+        return .operation(SelectionResult.Begun(operation: operation.id, seq: seq))
     }
 
     private func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {

@@ -286,7 +286,11 @@ extension SettingKey {
             "Groups whose members may connect"),
         SettingKey(
             "access.max_stored", \.service.maxStoredPerUser, .size(1 << 20...(1 << 50)), reload: true,
-            "Bytes of contents, responses and long options that may be stored for the tasks of one user who is not an operator"
+            "Bytes of contents, copies of files to send, responses and long options that may be stored for the tasks of one user who is not an operator"
+        ),
+        SettingKey(
+            "access.max_undelivered", \.service.maxUndeliveredPerUser, .size(1 << 16...(1 << 50)), reload: true,
+            "Bytes of events that may wait for webhooks, of one user who is not an operator; further ones are discarded"
         ),
     ]
 

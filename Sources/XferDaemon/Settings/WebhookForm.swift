@@ -44,6 +44,11 @@ extension SettingForm where Value == [Settings.Webhook] {
                 secret: input.secretPlace, isForGuests: input.guests)
             definition.filter.labels = input.filter?.labels.map { Set($0) }
             if let events = input.events { definition.events = Set(events) }
+            if definition.events.contains(.webhookDiscarded) {
+                throw record.mismatch(
+                    "events", "no webhook gets webhook.discarded, which is about deliveries", member.value,
+                    at: member.key)
+            }
             (definition.template, definition.contentType) = (input.template, input.contentType)
             if let template = input.template {
                 do throws(WebhookTextError) {

@@ -7,8 +7,10 @@ import XferStore
 /// then.
 extension RunServices {
     /// The tasks with their files replaced by copies, and the copies. No row names these before the add is committed.
+    ///
+    /// - Parameter room: kept by the caller until then.
     func spoolSources(
-        of admitted: [AdmittedTask], path: @Sendable (Int) -> String
+        of admitted: [AdmittedTask], in room: SpoolRoom, path: @Sendable (Int) -> String
     ) async throws -> (tasks: [AdmittedTask], files: [SpoolFile]) {
         guard admitted.contains(where: \.wantsSpooling) else { return (admitted, []) }
         var tasks = admitted
@@ -16,6 +18,7 @@ extension RunServices {
         do {
             for index in tasks.indices where tasks[index].wantsSpooling {
                 guard let body = tasks[index].insertion.body else { continue }
+                try await room.claim(body.sources.map(\.length).saturatedSum)
                 let (spooled, files) = try await copySources(
                     of: body, for: tasks[index].specification.owner, path: path(index))
                 copies += files
@@ -31,7 +34,7 @@ extension RunServices {
     private func copySources(
         of body: RequestBody, for owner: Owner, path: String
     ) async throws -> (RequestBody, [SpoolFile]) {
-        let length = body.sources.reduce(0) { $0 + $1.length }
+        let length = body.sources.map(\.length).saturatedSum
         do throws(FileError) {
             return try await pool.run { [rights, spool, space] () throws(FileError) in
                 let admission = rights.sources(of: owner)

@@ -34,7 +34,7 @@ extension QueueControl {
             try await store.write { try $0.setSetting(StoredSetting.hostLimits, text) }
         }
         hostLimits = changed
-        await applyLimits()
+        await applyQueueLimits()
         await scheduler.schedule()
         return host
     }

@@ -100,7 +100,8 @@ public actor QueueControl: ManagerPart {
             }
         }
         overrides = changed
-        await applyLimits()
+        await applyQueueLimits()
+        await applyServiceRates()
         await scheduler.schedule()
     }
 
@@ -159,13 +160,14 @@ public actor QueueControl: ManagerPart {
         await applyLimits()
     }
 
-    /// Applies the limits in force: the queue's limits, and the rates that transfers share.
+    /// Applies all limits in force: the queue's limits, the profiles' limits, and the rates that transfers share.
     func applyLimits() async {
         await applyQueueLimits()
         await applySharedLimits()
+        await applyServiceRates()
     }
 
-    private func applyQueueLimits() async {
+    func applyQueueLimits() async {
         await applying.enter()
         defer { applying.leave() }
         let settings = settings
@@ -190,9 +192,8 @@ public actor QueueControl: ManagerPart {
         return limits
     }
 
-    /// Applies the shared limits of the service, of groups and of profiles, and arms the timer for the next change in
-    /// the timetable.
-    func applySharedLimits() async {
+    /// Applies the limits that all groups and profiles set, and the service's.
+    private func applySharedLimits() async {
         await applying.enter()
         defer { applying.leave() }
         var limits = RateLimits()
@@ -217,6 +218,41 @@ public actor QueueControl: ManagerPart {
         limits.receive[.service] = service.receive
         limits.send[.service] = service.send
         await services.engine.setRateLimits(limits)
+    }
+
+    /// Applies the limits of one profile, at a cost that does not depend on the number of profiles.
+    func applyLimits(ofProfile name: String) async {
+        await applying.enter()
+        defer { applying.leave() }
+        do {
+            // Of two changes at once the later one applies: the row is read in the turn.
+            let profile = try await store.read { try $0.profile(named: name) }?.profile
+            await scheduler.setProfile(name, maxActive: profile?.maxActive, isImpolite: profile?.isPolite == false)
+            let rates = BandwidthLimits(receive: profile?.maxReceiveRate ?? 0, send: profile?.maxSendRate ?? 0)
+            await services.engine.setRates(rates, of: .profile(name))
+        } catch {
+            logger.report("the limits of a profile cannot be read", error)
+        }
+    }
+
+    /// Applies the rates of one group, at a cost that does not depend on the number of groups.
+    func applyLimits(ofGroup key: GroupKey) async {
+        await applying.enter()
+        defer { applying.leave() }
+        do {
+            let limits = try await store.read { try $0.groupSettings(key) }?.limits
+            let rates = BandwidthLimits(receive: limits?.maxReceiveRate ?? 0, send: limits?.maxSendRate ?? 0)
+            await services.engine.setRates(rates, of: .group(key))
+        } catch {
+            logger.report("the limits of a group cannot be read", error)
+        }
+    }
+
+    /// Applies the rates of all transfers together, and arms the timer for the next change in the timetable.
+    private func applyServiceRates() async {
+        await applying.enter()
+        defer { applying.leave() }
+        await services.engine.setRates(rateLimits, of: .service)
         let now = clock()
         let change = zones.rules(named: nil).flatMap { settings.timetable.nextChange(after: now, in: $0) }
         rateTimer.arm(for: change, now: now) { [weak self] _ in await self?.onRateTimer() }
@@ -224,13 +260,13 @@ public actor QueueControl: ManagerPart {
 
     private func onRateTimer() async {
         rateTimer.onFired()
-        await applySharedLimits()
+        await applyServiceRates()
     }
 
     /// Determines the timetable's entry and the time until the next change again, because the wall clock was set.
     func onClockSet() async {
         rateTimer.disarm()
-        await applySharedLimits()
+        await applyServiceRates()
     }
 
     func stopTimers() { rateTimer.disarm() }

@@ -74,7 +74,9 @@ public struct BatchCommands: ManagerPart, Sendable {
         try await tasks.requireStateRoom(for: principal)
         let owner = principal.owner
         if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
-        let (admitted, refused) = try await admit(entries, options, defaults, for: principal)
+        let room = SpoolRoom(of: principal, maxStored: settings.maxStoredPerUser, services)
+        defer { withExtendedLifetime(room) {} }
+        let (admitted, refused) = try await admit(entries, options, defaults, for: principal, in: room)
         let rules = tasks.addRules(for: principal)
         let added: (answer: Added, effects: [Effect])
         do {
@@ -117,7 +119,7 @@ public struct BatchCommands: ManagerPart, Sendable {
     // MARK: Steps
 
     private func admit(
-        _ entries: Entries, _ options: Options, _ defaults: TaskDefaults, for principal: Principal
+        _ entries: Entries, _ options: Options, _ defaults: TaskDefaults, for principal: Principal, in room: SpoolRoom
     ) async throws -> (admitted: [AdmittedEntry], refusals: [BatchRefusal]) {
         let places = entries.places
         let judged = try await admission(for: principal).admitEach(
@@ -129,7 +131,7 @@ public struct BatchCommands: ManagerPart, Sendable {
             for (place, verdict) in zip(places, judged) {
                 do {
                     let (tasks, files) = try await services.spoolSources(
-                        of: [try verdict.get()], path: { _ in "tasks[\(place)]." })
+                        of: [try verdict.get()], in: room, path: { _ in "tasks[\(place)]." })
                     admitted += tasks.map { AdmittedEntry(place: place, task: $0, files: files) }
                 } catch let error as ManagerError where !options.isAtomic {
                     refusals.append(BatchRefusal(index: place, error.failure))

@@ -1,5 +1,6 @@
 import Logging
 import NIOConcurrencyHelpers
+import XferCore
 import XferFiles
 import XferModel
 import XferStore
@@ -69,8 +70,9 @@ extension ResponseCache {
     /// Applies the configured limits, or lower ones from an operator.
     ///
     /// The trim removes the entries that were unused for longer than `maxAge`. If the others exceed `maxBytes`, it then
-    /// removes the least recently used ones until at most half of `maxBytes` is left. Entries in use stay. Returns the
-    /// number and the bytes of the removed entries; zeros if another trim is in progress.
+    /// removes the least recently used ones of the owners with the most bytes until at most half of `maxBytes` is left;
+    /// see `CacheShares`. Entries in use stay. Returns the number and the bytes of the removed entries; zeros if
+    /// another trim is in progress.
     @discardableResult
     func trim(to narrower: CacheLimits? = nil) async throws -> CacheTotals {
         let isFree = isTrimming.withLockedValue { isTrimming in
@@ -86,20 +88,23 @@ extension ResponseCache {
         if let oldest = now?.advanced(by: .seconds(-limits.maxAge)) {
             try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
         }
-        let totals = try await store.read { try $0.cacheTotals() }
-        estimate.withLockedValue { $0 = totals.byteCount }
-        guard totals.byteCount > limits.maxBytes else { return removed }
-        let tooMuch = totals.byteCount.subtractingSaturated(limits.goal)
-        try await removeOldest(&removed) { _, byteCount in byteCount < tooMuch }
+        let use = try await store.read { try $0.cacheUse() }
+        let byteCount = Array(use.values).saturatedSum
+        estimate.withLockedValue { $0 = byteCount }
+        guard byteCount > limits.maxBytes else { return removed }
+        for (owner, tooMuch) in CacheShares.excess(of: use, within: limits.goal) {
+            try await removeOldest(of: owner, &removed) { _, byteCount in byteCount < tooMuch }
+        }
         return removed
     }
 
-    /// Removes the least recently used entries, a few per write, as long as `isUnwanted` returns true for the next
-    /// entry.
+    /// Removes the least recently used entries of an owner (nil: of all owners), a few per write, as long as
+    /// `isUnwanted` returns true for the next entry.
     ///
     /// - Parameter isUnwanted: receives the entry and the number of bytes that this call has removed so far.
     private func removeOldest(
-        _ removed: inout CacheTotals, while isUnwanted: @escaping @Sendable (CachedBlob, Int64) -> Bool
+        of owner: Owner? = nil, _ removed: inout CacheTotals,
+        while isUnwanted: @escaping @Sendable (CachedBlob, Int64) -> Bool
     ) async throws {
         var gone: Int64 = 0
         while true {
@@ -107,7 +112,7 @@ extension ResponseCache {
             let batch = try await store.write { [gone] tx in
                 var unwanted: [CacheEntryID] = []
                 var sum = gone
-                for blob in try tx.leastRecentlyUsed(limit: Self.step + inUse.count) {
+                for blob in try tx.leastRecentlyUsed(of: owner, limit: Self.step + inUse.count) {
                     if inUse.contains(blob.id) { continue }
                     guard isUnwanted(blob, sum) else { break }
                     unwanted.append(blob.id)
@@ -143,8 +148,8 @@ extension ResponseCache {
 
 /// The size and age limits of the cache.
 struct CacheLimits: Hashable, Sendable {
-    /// The limit for the sum of all contents, in bytes. Above it, the least recently used contents are removed until
-    /// the sum is at most half the limit.
+    /// The limit for the sum of all contents, in bytes. Above it, contents are removed until the sum is at most half the
+    /// limit.
     var maxBytes: Int64
     /// An entry that was not used for more than this number of seconds is removed.
     var maxAge: Int64

@@ -36,7 +36,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
             try tx.setLimits(of: key, change)
         }
-        await queue.applySharedLimits()
+        await queue.applyLimits(ofGroup: group.key)
         return group
     }
 
@@ -68,7 +68,7 @@ public struct GroupCommands: ManagerPart, Sendable {
                 return true
             }
         }
-        await queue.applySharedLimits()
+        await queue.applyLimits(ofGroup: key)
         await scheduler.schedule()
         return existed
     }

@@ -65,7 +65,7 @@ extension TransferManager {
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
-        store.follow(WebhookSubscriptions(settings.webhooks))
+        store.follow(WebhookSubscriptions(settings.webhooks), within: settings.deliveryLimits)
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         await queue.applyLimits()

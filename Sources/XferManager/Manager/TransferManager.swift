@@ -159,7 +159,7 @@ public final class TransferManager: ManagerPart, Sendable {
                 empty queue. Unless you removed it: stop xferd and restore the database, together with its log
                 """, metadata: ["database": "\(stateDirectory.databasePath)"])
         }
-        store.follow(WebhookSubscriptions(settings.webhooks))
+        store.follow(WebhookSubscriptions(settings.webhooks), within: settings.deliveryLimits)
         let digest: SecretDigest
         let policies: PolicyRegistry
         let ages: RetentionAges

@@ -119,7 +119,8 @@ public enum Metric {
     // MARK: Surroundings
 
     private static let surroundings = [
-        diskFree, diskSize, diskReserve, failedURLs, cacheEntries, cacheBytes, cacheLimit, policyExpiry, clockSteps,
+        diskFree, diskSize, diskReserve, failedURLs, cacheEntries, cacheBytes, cacheLimit, webhookDiscards,
+        policyExpiry, clockSteps,
     ]
 
     static let diskFree = MetricFamily(
@@ -134,6 +135,9 @@ public enum Metric {
     static let cacheEntries = MetricFamily(.gauge, "xferd_cache_entries", "Responses in the cache.")
     static let cacheBytes = MetricFamily(.gauge, "xferd_cache_bytes", "Bytes of these responses.")
     static let cacheLimit = MetricFamily(.gauge, "xferd_cache_limit_bytes", "Highest number of bytes in the cache.")
+    static let webhookDiscards = MetricFamily(
+        .counter, "xferd_webhook_discards_total",
+        "Deliveries to webhooks that were discarded because too many events of their user waited.")
     static let policyExpiry = MetricFamily(
         .gauge, "xferd_policy_expiry_timestamp_seconds",
         "Earliest expiry of a trust policy's pins, in seconds since 1970.",

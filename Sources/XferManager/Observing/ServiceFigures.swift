@@ -77,6 +77,7 @@ extension TransferManager {
         samples.append(Metric.cacheEntries.sample(figures.cache.count))
         samples.append(Metric.cacheBytes.sample(figures.cache.byteCount))
         samples.append(Metric.cacheLimit.sample(settings.cacheMaxBytes))
+        samples.append(Metric.webhookDiscards.sample(figures.discardedDeliveries))
         let expiring = services.policies.withLockedValue(\.stored)
             .compactMap { entry in entry.policy.expiresAt.map { (name: entry.policy.name, at: $0) } }
             .sorted { ($0.at, $0.name) < ($1.at, $1.name) }

@@ -11,12 +11,15 @@ public struct OperationCommands: ManagerPart, Sendable {
 
     /// Begins an operation over the tasks that exist now. When this returns, it survives a power failure.
     ///
+    /// - Parameter changes: for `update`.
     /// - Throws: `ManagerError`: `limitExceeded` if too many operations of the caller have not ended.
     public func begin(
-        _ verb: OperationVerb, deletesFiles: Bool = false, _ filter: TaskFilter, for principal: Principal
+        _ verb: OperationVerb, deletesFiles: Bool = false, changes: TaskChanges? = nil, _ filter: TaskFilter,
+        for principal: Principal
     ) async throws -> BulkOperation {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
-        let (text, now) = (filter.wire.text, clock())
+        let (text, now, changed) = (filter.wire.text, clock(), changes?.wire.text)
+        let rights = changes == nil ? nil : principal.operationRights
         let operation = try await translatingStoreErrors {
             try await store.write { tx in
                 let running = try tx.runningOperations(of: principal.owner)
@@ -27,7 +30,8 @@ public struct OperationCommands: ManagerPart, Sendable {
                 return try tx.insert(
                     BulkOperation(
                         owner: principal.owner, isOperator: principal.isOperator, verb: verb,
-                        deletesFiles: deletesFiles, filter: text, last: try tx.maxTaskID() ?? TaskID(0),
+                        deletesFiles: deletesFiles, filter: text, changes: changed, rights: rights,
+                        last: try tx.maxTaskID() ?? TaskID(0),
                         createdAt: now))
             }
         }

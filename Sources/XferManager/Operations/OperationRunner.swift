@@ -89,7 +89,7 @@ actor OperationRunner: ManagerPart {
         guard let filter = operation.taskFilter?.stored else {
             throw StoreError.unreadable(table: "operation", id: operation.id.rawValue, column: "filter")
         }
-        let principal = Principal(owner: operation.owner, isOperator: operation.isOperator, roots: [])
+        let principal = Principal(of: operation)
         let span = TaskSpan(after: operation.reached, last: operation.last)
         let record = recorder(of: operation.id)
         switch operation.verb {
@@ -100,6 +100,11 @@ actor OperationRunner: ManagerPart {
         case .remove where operation.deletesFiles:
             _ = try await tasks.removeWithFiles(filter, for: principal, in: span, recording: record)
         case .remove: try await apply(.remove, filter, principal, span, record)
+        case .update:
+            guard let changes = operation.taskChanges else {
+                throw StoreError.unreadable(table: "operation", id: operation.id.rawValue, column: "changes")
+            }
+            _ = try await tasks.update(filter, changes, for: principal, in: span, recording: record)
         case .commit: _ = try await staging.commit(filter, for: principal, in: span, recording: record)
         }
     }

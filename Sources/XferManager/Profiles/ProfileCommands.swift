@@ -49,7 +49,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
                 try tx.setProfile(profile, isConfigured: false)
             }
         }
-        await queue.applySharedLimits()
+        await queue.applyLimits(ofProfile: profile.name)
         return ProfileEntry(profile: profile, isConfigured: false)
     }
 
@@ -64,7 +64,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
             }
         }
         await services.cookies.forget(name)
-        await queue.applySharedLimits()
+        await queue.applyLimits(ofProfile: name)
     }
 
     /// Applies the configuration file's profiles.

@@ -58,3 +58,25 @@ public enum CallerConfinement: Hashable, Sendable {
     /// An absolute path.
     case directory(String)
 }
+
+extension Principal {
+    /// The rights that a background operation keeps.
+    var operationRights: OperationRights {
+        var rights = OperationRights(
+            mayNameLeases: mayNameLeases, groups: groups, roots: roots, maxPriority: maxPriority,
+            isConfined: isConfined)
+        if case .directory(let directory) = confinement { rights.confinement = directory }
+        return rights
+    }
+
+    /// The caller of an operation, with the rights of the call.
+    init(of operation: BulkOperation) {
+        let rights = operation.rights
+        self.init(
+            owner: operation.owner, isOperator: operation.isOperator, groups: rights?.groups ?? [],
+            roots: rights?.roots ?? [], maxPriority: rights?.maxPriority ?? .high)
+        guard let rights else { return }
+        mayNameLeases = rights.mayNameLeases
+        if rights.isConfined { confinement = rights.confinement.map { .directory($0) } ?? .downloads }
+    }
+}

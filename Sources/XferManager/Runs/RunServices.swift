@@ -22,6 +22,7 @@ final class RunServices: Sendable {
     let rights: OwnerRights
     let incomplete = IncompleteDirectories()
     let spool: SpoolDirectory
+    let spoolClaims = SpoolClaims()
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
     let policies: NIOLockedValueBox<PolicyRegistry>

@@ -122,6 +122,16 @@ actor RunScheduler: ManagerPart {
         schedule()
     }
 
+    /// Applies one profile's own limits; see `setProfiles`.
+    func setProfile(_ name: String, maxActive limit: Int?, isImpolite: Bool) {
+        if isImpolite != machine.impoliteProfiles.contains(name) {
+            if isImpolite { machine.impoliteProfiles.insert(name) } else { machine.impoliteProfiles.remove(name) }
+        }
+        guard limit != machine.maxActiveByProfile[name] else { return }
+        machine.maxActiveByProfile[name] = limit
+        schedule()
+    }
+
     /// True if nothing may start.
     var isHeld: Bool { !machine.holds.isEmpty || isShuttingDown }
 }

@@ -18,25 +18,45 @@ extension TaskCommands {
     public func update(
         _ filter: TaskQuery, _ changes: TaskChanges, for principal: Principal
     ) async throws -> SelectionResult.Counted {
+        try await update(filter, changes, for: principal, in: nil, recording: nil)
+    }
+
+    /// Changes the matching tasks of a span; see `StepRecorder`. A step is recorded after its changes: one that is
+    /// interrupted in between is repeated, and tasks that match no longer are missing in its counts.
+    func update(
+        _ filter: TaskQuery, _ changes: TaskChanges, for principal: Principal, in span: TaskSpan?,
+        recording record: StepRecorder?
+    ) async throws -> SelectionResult.Counted {
         var counts = SelectionResult.Counted()
-        try await forEachStep(of: filter, for: principal) { ids in
+        try await forEachStep(of: filter, for: principal, in: span) { ids in
             var rest = ids[...]
-            while !rest.isEmpty {
+            while let last = rest.prefix(Self.updatesAtOnce).last {
                 guard !isShuttingDown else { throw ManagerError.shuttingDown }
-                for ended in await update(rest.prefix(Self.updatesAtOnce), changes, for: principal) {
-                    guard let error = ended.error else {
-                        counts.changedCount += 1
-                        continue
-                    }
-                    switch error {
-                    case ManagerError.notFound: continue
-                    case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchangedCount += 1
-                    case ManagerError.storageUnavailable, ManagerError.shuttingDown: throw error
-                    case let refusal as ManagerError: counts.refuse(ended.id, refusal.failure)
-                    default: throw error
-                    }
-                }
+                let step = try Self.counts(of: await update(rest.prefix(Self.updatesAtOnce), changes, for: principal))
+                counts.add(step)
                 rest = rest.dropFirst(Self.updatesAtOnce)
+                guard let record else { continue }
+                let recorded = FilterStep(reached: last, step, at: clock())
+                let goesOn = try await store.write { tx in try record(tx, recorded) }
+                guard goesOn else { throw FilterStep.Stopped() }
+            }
+        }
+        return counts
+    }
+
+    private static func counts(of updates: [EndedUpdate]) throws -> SelectionResult.Counted {
+        var counts = SelectionResult.Counted()
+        for ended in updates {
+            guard let error = ended.error else {
+                counts.changedCount += 1
+                continue
+            }
+            switch error {
+            case ManagerError.notFound: continue
+            case ManagerError.invalidState(_, let state, _) where state.isTerminal: counts.unchangedCount += 1
+            case ManagerError.storageUnavailable, ManagerError.shuttingDown: throw error
+            case let refusal as ManagerError: counts.refuse(ended.id, refusal.failure)
+            default: throw error
             }
         }
         return counts

@@ -63,7 +63,9 @@ extension TaskCommands {
         let admission = admission(for: principal)
         let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
         try Self.requireFewDependencies(of: judged)
-        let spooling = try await services.spoolSources(of: judged, path: path)
+        let room = SpoolRoom(of: principal, maxStored: settings.maxStoredPerUser, services)
+        defer { withExtendedLifetime(room) {} }
+        let spooling = try await services.spoolSources(of: judged, in: room, path: path)
         let admitted = spooling.tasks
         let rules = addRules(for: principal)
         let added: (answer: Answer, aftermath: AddAftermath)

@@ -94,7 +94,7 @@ extension StoreTransaction {
         _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules,
         followedBy aftermath: inout AddAftermath
     ) throws -> Bool {
-        try insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        if let body = admitted.insertion.body { try insertSpooledSources(of: body, of: task.id) }
         let superseded = try supersede(by: task, at: rules.now)
         aftermath.effects += superseded
         if !superseded.isEmpty { aftermath.hasEnded = true }
@@ -138,11 +138,6 @@ extension StoreTransaction {
     func requireStorage(of principal: Principal, maxStored: Int64) throws {
         guard !principal.isOperator else { return }
         let stored = try storedBytes(of: principal.owner)
-        guard stored <= maxStored else {
-            throw ManagerError.limitExceeded(
-                reason:
-                    "bytes stored for this user's tasks (access.max_stored); it would be \(stored): remove ended tasks, or send contents from files",
-                limit: Int(clamping: maxStored))
-        }
+        guard stored <= maxStored else { throw ManagerError.storedTooMuch(stored, limit: maxStored) }
     }
 }

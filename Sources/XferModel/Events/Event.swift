@@ -44,6 +44,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case batchCompleted = "batch.completed"
     case operationProgress = "operation.progress"
     case operationEnded = "operation.ended"
+    case webhookDiscarded = "webhook.discarded"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case networkChanged = "network.changed"
@@ -107,6 +108,9 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case operationEnded(
         operation: OperationID, verb: OperationVerb, state: OperationState, changed: Int64, unchanged: Int64,
         refused: Int64, error: String?)
+    /// Events of the owner are no longer sent to webhooks, because `limit` bytes wait; reported once, until half of that
+    /// is free again.
+    case webhookDiscarded(limit: Int64)
     /// No task is queued, waiting for a timer or running any longer; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -148,6 +152,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .batchCompleted: .batchCompleted
         case .operationProgress: .operationProgress
         case .operationEnded: .operationEnded
+        case .webhookDiscarded: .webhookDiscarded
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .networkChanged: .networkChanged

@@ -75,10 +75,13 @@ public struct WebhookSubscriptions: Hashable, Sendable {
     private let followers: [EventType: [WebhookDefinition]]
 
     /// Creates the table. Returns nil if none of these webhooks receives any type, so that an event costs nothing.
+    /// Nothing is sent about a delivery: none receives `webhookDiscarded`.
     public init?(_ definitions: [WebhookDefinition]) {
         var followers: [EventType: [WebhookDefinition]] = [:]
         for definition in definitions {
-            for type in definition.events { followers[type, default: []].append(definition) }
+            for type in definition.events where type != .webhookDiscarded {
+                followers[type, default: []].append(definition)
+            }
         }
         guard !followers.isEmpty else { return nil }
         self.followers = followers

@@ -11,7 +11,7 @@ public struct OperationID: RawRepresentable, Hashable, Comparable, Sendable, Cod
 
 /// The verbs that operations can carry out.
 public enum OperationVerb: String, Sendable, Codable, CaseIterable {
-    case pause, resume, cancel, retry, remove, commit
+    case pause, resume, cancel, retry, remove, commit, update
 }
 
 /// The states of an operation.
@@ -37,6 +37,10 @@ public struct BulkOperation: Hashable, Sendable {
     public var deletesFiles: Bool
     /// The caller's filter as JSON.
     public var filter: String
+    /// Of `update`: the fields to change, as JSON.
+    public var changes: String?
+    /// Of `update`: the caller's rights. Other verbs need no more than `isOperator`.
+    public var rights: OperationRights?
     /// The newest task at the call. Later ones are not changed.
     public var last: TaskID
     /// The tasks up to this one are done.
@@ -54,7 +58,8 @@ public struct BulkOperation: Hashable, Sendable {
 
     public init(
         id: OperationID = OperationID(0), owner: Owner, isOperator: Bool, verb: OperationVerb,
-        deletesFiles: Bool = false, filter: String, last: TaskID, reached: TaskID = TaskID(0),
+        deletesFiles: Bool = false, filter: String, changes: String? = nil, rights: OperationRights? = nil,
+        last: TaskID, reached: TaskID = TaskID(0),
         counts: OperationCounts = OperationCounts(), report: OperationReport = OperationReport(),
         state: OperationState = .running, error: String? = nil, createdAt: Timestamp,
         reportedAt: Timestamp? = nil, endedAt: Timestamp? = nil
@@ -65,6 +70,8 @@ public struct BulkOperation: Hashable, Sendable {
         self.verb = verb
         self.deletesFiles = deletesFiles
         self.filter = filter
+        self.changes = changes
+        self.rights = rights
         self.last = last
         self.reached = reached
         self.counts = counts
@@ -74,6 +81,29 @@ public struct BulkOperation: Hashable, Sendable {
         self.createdAt = createdAt
         self.reportedAt = reportedAt
         self.endedAt = endedAt
+    }
+}
+
+/// The rights of an operation's caller, as they were at the call.
+public struct OperationRights: Hashable, Sendable, Codable {
+    public var mayNameLeases: Bool
+    public var groups: [UInt32]
+    public var roots: [String]
+    public var maxPriority: Priority
+    /// True if the tasks that it changes are confined to `confinement`; nil is the directory for downloads.
+    public var isConfined: Bool
+    public var confinement: String?
+
+    public init(
+        mayNameLeases: Bool, groups: [UInt32], roots: [String], maxPriority: Priority, isConfined: Bool,
+        confinement: String? = nil
+    ) {
+        self.mayNameLeases = mayNameLeases
+        self.groups = groups
+        self.roots = roots
+        self.maxPriority = maxPriority
+        self.isConfined = isConfined
+        self.confinement = confinement
     }
 }
 

@@ -123,6 +123,11 @@ extension EventPayload: EventContent {
             event.required("unchanged_count", unchanged, "Tasks that did not change.")
             event.required("refused_count", refused, "Tasks for which the verb failed.")
             event.optional("error", error, "Reason of the failure, in English.")
+        case .webhookDiscarded(let limit):
+            event.summary(
+                "Events of a user are not sent to webhooks, because too many of them wait. Reported once, until half of the "
+                    + "room is free again; no webhook gets it.")
+            event.required("limit", limit, "Bytes of the user's events that may wait (access.max_undelivered).")
         case .queueIdle(let completed, let failed):
             event.summary("No task is queued, waiting for a time, or running.")
             event.required("completed", completed, "Tasks that are completed.")
@@ -207,6 +212,7 @@ extension EventPayload: EventContent {
             .operationEnded(
                 operation: OperationID(1), verb: .pause, state: .completed, changed: 0, unchanged: 0, refused: 0,
                 error: nil)
+        case .webhookDiscarded: .webhookDiscarded(limit: 16_777_216)
         case .queueIdle: .queueIdle(completed: 0, failed: 0)
         case .activityChanged: .activityChanged(active: true)
         case .networkChanged: .networkChanged(state: .unknown)

@@ -80,6 +80,12 @@ extension BulkOperation {
         guard let value = try? JSONValue(parsing: filter.utf8) else { return nil }
         return try? TaskFilter(wire: value, mode: .strict)
     }
+
+    /// The changes of the call; nil if it has none, or a newer program wrote them.
+    public var taskChanges: TaskChanges? {
+        guard let changes, let value = try? JSONValue(parsing: changes.utf8) else { return nil }
+        return try? TaskChanges(wire: value, mode: .strict)
+    }
 }
 
 extension OperationID: WireValue {

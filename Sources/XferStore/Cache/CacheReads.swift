@@ -64,10 +64,27 @@ extension StoreReader {
         ) { CacheTotals(count: $0.integer(0), byteCount: $0.amount(1)) } ?? CacheTotals()
     }
 
-    /// The entries used the longest ago.
-    public func leastRecentlyUsed(limit: Int) throws(StoreError) -> [CachedBlob] {
-        try connection.all(
-            "SELECT id, blob, length, last_used_at FROM cache_entry ORDER BY last_used_at, id LIMIT ?1", Value(limit)
+    /// The bytes that each owner's entries have.
+    public func cacheUse() throws(StoreError) -> [Owner: Int64] {
+        let rows = try connection.all("SELECT owner, sum(length) FROM cache_entry GROUP BY owner") {
+            (Owner(uid: UInt32(truncatingIfNeeded: $0.integer(0))), $0.amount(1))
+        }
+        return Dictionary(rows) { $0.addingSaturated($1) }
+    }
+
+    /// The entries of an owner (nil: of all owners) that were used the longest ago.
+    public func leastRecentlyUsed(of owner: Owner? = nil, limit: Int) throws(StoreError) -> [CachedBlob] {
+        guard let owner else {
+            return try connection.all(
+                "SELECT id, blob, length, last_used_at FROM cache_entry ORDER BY last_used_at, id LIMIT ?1",
+                Value(limit)
+            ) { CachedBlob($0) }
+        }
+        return try connection.all(
+            """
+            SELECT id, blob, length, last_used_at FROM cache_entry INDEXED BY cache_entry_owner_used
+            WHERE owner = ?1 ORDER BY last_used_at, id LIMIT ?2
+            """, Value(owner), Value(limit)
         ) { CachedBlob($0) }
     }
 

@@ -16,6 +16,7 @@ final class GroupCommit: @unchecked Sendable {
         var degradation: String?
         var isClosed = false
         var webhooks: WebhookSubscriptions?
+        var deliveryLimits = DeliveryLimits()
         var statistics = StoreStatistics()
     }
 
@@ -47,8 +48,10 @@ final class GroupCommit: @unchecked Sendable {
     deinit { thread?.end() }
 
     var degradation: String? { state.withLock { $0.degradation } }
-    /// Sets the webhooks from the next transaction on.
-    func follow(_ webhooks: WebhookSubscriptions?) { state.withLock { $0.webhooks = webhooks } }
+    /// Sets the webhooks and the bounds of their deliveries from the next transaction on.
+    func follow(_ webhooks: WebhookSubscriptions?, within limits: DeliveryLimits) {
+        state.withLock { ($0.webhooks, $0.deliveryLimits) = (webhooks, limits) }
+    }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
     /// The statistics without the files' lengths.
@@ -122,8 +125,8 @@ final class GroupCommit: @unchecked Sendable {
     // MARK: One group
 
     private func commit(_ group: [any ChangeSet], _ transaction: StoreTransaction) {
-        let (reason, webhooks) = state.withLock { ($0.degradation, $0.webhooks) }
-        transaction.webhooks = webhooks
+        let (reason, webhooks, limits) = state.withLock { ($0.degradation, $0.webhooks, $0.deliveryLimits) }
+        (transaction.webhooks, transaction.deliveryLimits) = (webhooks, limits)
         if let reason {
             for change in group { fail(change, StoreError.degraded(reason: reason)) }
             return

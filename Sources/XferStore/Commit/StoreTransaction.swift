@@ -48,8 +48,12 @@ public final class StoreTransaction: StoreReader {
     var hasNewHooks = false
     /// True if deliveries were recorded; see `hasNewHooks`.
     var hasNewDeliveries = false
+    /// True if deliveries of a user are discarded that were not before; see `hasNewHooks`.
+    var hasNewDiscards = false
     /// The webhooks that follow events; nil without any.
     var webhooks: WebhookSubscriptions?
+    /// The bounds of the deliveries that wait.
+    var deliveryLimits = DeliveryLimits()
     /// The tasks that only their brief runs may change.
     let uncommittedStarts: UncommittedStarts
     /// The tasks with uncommitted starts that this transaction added: a rollback removes them.
@@ -85,11 +89,12 @@ public final class StoreTransaction: StoreReader {
         try connection.run("COMMIT TRANSACTION")
     }
 
-    /// Writes the gathered changes of counts.
+    /// Writes the gathered changes of counts, and the events that follow from all others.
     func settle() throws(StoreError) {
         try settleHosts()
         try settleCounts()
         try settleBatches()
+        try reportDiscards()
     }
 
     /// Rolls back, also after a failed `begin` or `commit`.
@@ -123,6 +128,7 @@ public final class StoreTransaction: StoreReader {
         events = []
         hasNewHooks = false
         hasNewDeliveries = false
+        hasNewDiscards = false
         if !endWebhooks.isEmpty { endWebhooks = [:] }
     }
 

@@ -146,7 +146,7 @@ enum IntegrityCheck {
         return orphans + astray.map { "task \($0) refers to a missing row of transfer" } + abandoned.prefix(most)
     }
 
-    /// Compares the tables that are kept by deltas with the tasks they count.
+    /// Compares the tables that are kept by deltas or triggers with the rows they count.
     private static func differences(_ db: Database) throws -> [String] {
         let queues = try mismatches(
             "SELECT priority, group_id, profile, host, queued FROM host_queue",
@@ -168,13 +168,19 @@ enum IntegrityCheck {
             """, db)
         let counts = try mismatches(
             "SELECT owner, group_name, state, count FROM task_count WHERE count <> 0", DerivedTables.counts, db)
+        let stored = try mismatches(
+            "SELECT owner, bytes FROM owner_bytes WHERE bytes <> 0",
+            "SELECT owner, sum(bytes) FROM task_bytes GROUP BY owner HAVING sum(bytes) <> 0", db)
+        let waiting = try mismatches(
+            "SELECT owner, bytes FROM owner_deliveries WHERE bytes <> 0", DerivedTables.waitingDeliveries, db)
         let found = [
-            ("host_queue", queues), ("group_queue", fronts), ("only_host_queue", onlyHosts), ("task_count", counts),
-            ("batch_count", batches),
-            ("queue_group", groups),
+            ("host_queue", "the tasks", queues), ("group_queue", "the tasks", fronts),
+            ("only_host_queue", "the tasks", onlyHosts), ("task_count", "the tasks", counts),
+            ("batch_count", "the tasks", batches), ("queue_group", "the tasks", groups),
+            ("owner_bytes", "task_bytes", stored), ("owner_deliveries", "webhook_delivery", waiting),
         ]
-        return found.compactMap { table, count in
-            count == 0 ? nil : "\(table) differs from the tasks in \(count) rows"
+        return found.compactMap { table, rows, count in
+            count == 0 ? nil : "\(table) differs from \(rows) in \(count) rows"
         }
     }
 
@@ -219,6 +225,12 @@ enum DerivedTables {
     /// Rows of `batch_count`.
     static let batches = """
         SELECT batch_id, state, count(*) AS count FROM task WHERE batch_id IS NOT NULL GROUP BY batch_id, state
+        """
+
+    /// Rows of `owner_deliveries`, from the deliveries that wait.
+    static let waitingDeliveries = """
+        SELECT owner, sum(length(CAST(body AS BLOB)) + 256) FROM webhook_delivery
+        WHERE owner IS NOT NULL AND next_try_at IS NOT NULL GROUP BY owner
         """
 
     static func rebuild(_ db: Database) throws {

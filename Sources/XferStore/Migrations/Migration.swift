@@ -11,6 +11,7 @@ struct Migration: Sendable {
         .answerDoubts, .hostCooldowns, .lastAttempts,
         .cooldownCauses, .secureHosts, .tokenDirectories, .openDependencies,
         .storedBytes, .uploadParts, .operations, .publishedDigests,
+        .userShares, .updateOperations,
     ]
 
     /// The number of the first step. Only development versions made databases with lower ones.

@@ -17,6 +17,8 @@ public struct QueueFigures: Hashable, Sendable {
     public var groups: [GroupCount] = []
     public var failedURLCount: Int64 = 0
     public var cache = CacheTotals()
+    /// The number of deliveries to webhooks that were discarded because too many bytes of their users waited.
+    public var discardedDeliveries: Int64 = 0
 }
 
 extension StoreReader {
@@ -33,6 +35,7 @@ extension StoreReader {
         figures.groups = try groupCounts(limit: groupLimit)
         figures.failedURLCount = try connection.first("SELECT count(*) FROM failed_url") { $0.amount(0) } ?? 0
         figures.cache = try cacheTotals()
+        figures.discardedDeliveries = try discardedDeliveries()
         return figures
     }
 

@@ -4,7 +4,7 @@ public import XferModel
 extension StoreReader {
     static let operationColumns = """
         id, owner, is_operator, verb, deletes_files, filter, last_task, reached_task, changed, unchanged, refused, \
-        files_deleted, files_kept, report, state, error, created_at, ended_at, reported_at
+        files_deleted, files_kept, report, state, error, created_at, ended_at, reported_at, changes, rights
         """
 
     /// The operation; nil if there is none, or if it was removed.
@@ -72,11 +72,13 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT INTO operation
-                (owner, is_operator, verb, deletes_files, filter, last_task, reached_task, state, created_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                (owner, is_operator, verb, deletes_files, filter, last_task, reached_task, state, created_at, changes,
+                rights)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """, Value(operation.owner), Value(operation.isOperator), Value(operation.verb),
             Value(operation.deletesFiles), .text(operation.filter), Value(operation.last), Value(operation.reached),
-            Value(operation.state), Value(operation.createdAt))
+            Value(operation.state), Value(operation.createdAt), Value(operation.changes),
+            Value(try operation.rights.map { rights throws(StoreError) in try JSONText.encode(rights) }))
         var inserted = operation
         inserted.id = OperationID(connection.lastInsertedID)
         return inserted
@@ -140,6 +142,11 @@ extension BulkOperation {
             }
             report = stored
         }
+        var rights: OperationRights?
+        if let text = row.optionalText(20) {
+            rights = JSONText.decode(OperationRights.self, from: text)
+            if rights == nil { throw .unreadable(table: "operation", id: id, column: "rights") }
+        }
         var counts = OperationCounts()
         counts.changed = row.amount(8)
         counts.unchanged = row.amount(9)
@@ -150,8 +157,8 @@ extension BulkOperation {
             id: OperationID(id), owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(1))),
             isOperator: row.flag(2),
             verb: try row.word(OperationVerb.self, 3, table: "operation", id: id, name: "verb"),
-            deletesFiles: row.flag(4), filter: row.text(5), last: TaskID(row.integer(6)),
-            reached: TaskID(row.integer(7)), counts: counts, report: report,
+            deletesFiles: row.flag(4), filter: row.text(5), changes: row.optionalText(19), rights: rights,
+            last: TaskID(row.integer(6)), reached: TaskID(row.integer(7)), counts: counts, report: report,
             state: try row.word(OperationState.self, 14, table: "operation", id: id, name: "state"),
             error: row.optionalText(15), createdAt: row.time(16),
             reportedAt: row.optionalTime(18), endedAt: row.optionalTime(17))

@@ -59,16 +59,21 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Records the copies that the task sends; their names are in its body, too.
-    public func insertSpooledSources(_ names: [String], of id: TaskID) throws(StoreError) {
-        for name in names {
+    /// Records the copies that the task sends, of those of its files that have one.
+    public func insertSpooledSources(of body: RequestBody, of id: TaskID) throws(StoreError) {
+        var bytes: Int64 = 0
+        for source in body.sources {
+            guard let name = source.spoolName else { continue }
             try connection.run(
                 "INSERT INTO spooled_source (name, task_id) VALUES (?1, ?2)", .text(name), Value(id))
+            bytes = bytes.addingSaturated(source.length)
         }
+        if bytes > 0 { try setStored(bytes, .spool, of: id) }
     }
 
     /// Removes copies that the task no longer sends.
     public func removeSpooledSources(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM spooled_source WHERE task_id = ?1", Value(id))
+        try removeStored(.spool, of: id)
     }
 }

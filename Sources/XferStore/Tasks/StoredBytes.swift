@@ -6,6 +6,8 @@ enum StoredKind: String {
     case body
     /// The task's response, in the database or in a file of the spool directory.
     case result
+    /// The copies of files that it sends, in the spool directory.
+    case spool
     /// The task's URLs, header fields and `meta`.
     case row
 
@@ -13,7 +15,7 @@ enum StoredKind: String {
     var least: Int64 {
         switch self {
         case .body: 1024
-        case .result: 4096
+        case .result, .spool: 4096
         case .row: 8192
         }
     }

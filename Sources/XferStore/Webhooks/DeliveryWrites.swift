@@ -6,11 +6,12 @@ extension StoreTransaction {
         try connection.run("DELETE FROM webhook_delivery WHERE id = ?1", .integer(id))
     }
 
-    /// Records a failed attempt; the next one follows at `time`.
+    /// Records a failed attempt; the next one follows at `time`, unless the delivery was given up meanwhile.
     public func postponeDelivery(_ id: Int64, until time: Timestamp) throws(StoreError) {
         try connection.run(
             """
-            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = ?2, failed_at = NULL WHERE id = ?1
+            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = ?2
+            WHERE id = ?1 AND next_try_at IS NOT NULL
             """, .integer(id), Value(time))
     }
 
@@ -21,11 +22,12 @@ extension StoreTransaction {
             .integer(id))
     }
 
-    /// Records a failed attempt without a further one.
+    /// Records a failed attempt without a further one; the event's text is no longer needed.
     public func failDelivery(_ id: Int64, at now: Timestamp) throws(StoreError) {
         try connection.run(
             """
-            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = NULL, failed_at = ?2 WHERE id = ?1
+            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = NULL, failed_at = ?2, body = ''
+            WHERE id = ?1
             """, .integer(id), Value(now))
     }
 
@@ -53,7 +55,7 @@ extension StoreTransaction {
         guard let newestBeyond else { return 0 }
         try connection.run(
             """
-            UPDATE webhook_delivery SET next_try_at = NULL, failed_at = ?3 WHERE id IN (
+            UPDATE webhook_delivery SET next_try_at = NULL, failed_at = ?3, body = '' WHERE id IN (
                 SELECT id FROM webhook_delivery
                 WHERE webhook = ?1 AND next_try_at IS NOT NULL AND id <= ?2 ORDER BY id LIMIT ?4)
             """, .text(webhook), .integer(newestBeyond), Value(now), Value(step))

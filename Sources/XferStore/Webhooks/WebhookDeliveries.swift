@@ -7,7 +7,7 @@ public struct WebhookDelivery: Hashable, Sendable {
     public let webhook: String
     /// The request's `Idempotency-Key`: store id, number of the event and webhook.
     public let key: String
-    /// The event, in the form of `StoreTexts.event`.
+    /// The event, in the form of `StoreTexts.event`; empty once the delivery was given up.
     public let body: String
     public let createdAt: Timestamp
     /// The number of failed attempts.

@@ -25,13 +25,8 @@ func fetchLater(
 }
 
 func fetchAll(_ urls: [String], with client: TransferClient) async throws -> [String] {
-    let tasks = try await client.add(urls.map { NewTask(url: $0) })
-    return try await withThrowingTaskGroup { group in
-        for task in tasks { group.addTask { try await task.wait().finalPath } }
-        var paths: [String] = []
-        for try await path in group { if let path { paths.append(path) } }
-        return paths
-    }
+    let tasks = try await client.addAll(urls)
+    return try await client.waitAll(tasks).compactMap(\.finalPath)
 }
 
 func resumeImages(with client: TransferClient) async throws {

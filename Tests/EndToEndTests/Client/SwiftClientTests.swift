@@ -257,6 +257,39 @@ struct SwiftClientTests {
         }
     }
 
+    @Test func manyTasksAreAddedAndWaitedForOverAKill() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", .tagged(1, length: 1000))
+        try await withDaemon { daemon in
+            let client = TransferClient(.socket(daemon.socket))
+            // More than one call takes.
+            let many = try await client.addAll((0...TaskLimits.batchSize).map { server.url("/f?\($0)") }) {
+                ($0.kind, $0.paused) = (.data, true)
+            }
+            #expect(many.count == TaskLimits.batchSize + 1 && Set(many.map(\.id)).count == many.count)
+            await #expect(throws: TaskError.timedOut(many[0].id)) {
+                try await client.waitAll(many, timeout: .milliseconds(10))
+            }
+            async let ended = client.waitAll(many, timeout: Patience.limit)
+            var all = TaskFilter()
+            all.state = [.paused]
+            try await client.cancel(TaskSelection(filter: all))
+            await daemon.kill9()
+            try await daemon.start()
+            let cancelled = try await ended
+            #expect(cancelled.map(\.id) == many.map(\.id) && cancelled.allSatisfy { $0.state?.value == .cancelled })
+
+            let some = try await client.addAll([server.url("/f"), server.url("/missing")]) { $0.kind = .data }
+            let records = try await client.waitAll([some[1], some[0], some[1]], timeout: Patience.limit)
+            #expect(records.map(\.id) == [some[1].id, some[0].id, some[1].id])
+            #expect(records.map { $0.state?.value } == [.failed, .completed, .failed])
+            #expect(try await client.waitAll([]).isEmpty)
+            #expect(try await client.addAll([String]()).isEmpty)
+            _ = try await some[0].remove()
+            await #expect(throws: TaskError.missing(some[0].id)) { try await client.waitAll(some) }
+        }
+    }
+
     @Test func theExamplesOfTheGuideDoWhatItSays() async throws {
         let server = try await FaultServer()
         server.serve("/big.iso", .tagged(1, length: 1000))

@@ -143,6 +143,48 @@ struct TransferClientTests {
         #expect(sent[0].contains(#""label":"nightly""#) && sent[0].contains(#""client_key":"swift-"#))
     }
 
+    /// Answers every add with an id for each task, and returns the numbers of tasks in the calls.
+    private func sizesOfAdds(
+        of tasks: some Sequence<NewTask> & Sendable, count: Int
+    ) async throws -> [Int] {
+        let sizes = NIOLockedValueBox<[Int]>([])
+        let server = try ScriptedServer { peer in
+            peer.greet()
+            while let line = peer.readLine(), let call = try? JSONValue(parsing: line.utf8) {
+                let size = call["params"]?["tasks"]?.arrayValue?.count ?? 0
+                let earlier = sizes.withLockedValue { sizes in
+                    defer { sizes.append(size) }
+                    return sizes.reduce(0, +)
+                }
+                let ids = (0..<size).map { JSONValue.integer(Int64(earlier + $0 + 1)) }
+                peer.answer(call["id"]?.integerValue ?? 0, ["ids": .array(ids), "existing": []])
+            }
+        }
+        let added = try await client(of: server).addAll(tasks)
+        #expect(added.map(\.id.rawValue) == (0..<count).map { Int64($0 + 1) })
+        return sizes.withLockedValue(\.self)
+    }
+
+    @Test(arguments: [(0, []), (1, [1]), (9999, [9999]), (10_000, [10_000]), (10_001, [10_000, 1])])
+    func anyNumberOfTasksIsAddedInCallsOfTenThousand(count: Int, sizes: [Int]) async throws {
+        let tasks = (0..<count).map { NewTask(url: "http://a.test/\($0)") }
+        #expect(try await sizesOfAdds(of: tasks, count: count) == sizes)
+    }
+
+    /// Tasks of 1 MiB each: two of them are less than 3 MiB, and three are more.
+    @Test func longTasksAreAddedInCallsOfThreeMebibytes() async throws {
+        let tasks = (0..<5).map { index in
+            var task = NewTask(url: "http://a.test/\(index)")
+            task.label = String(repeating: "l", count: 1 << 20)
+            return task
+        }
+        #expect(try await sizesOfAdds(of: tasks, count: 5) == [2, 2, 1])
+        // One that is too long alone is sent alone: the daemon says what it thinks of it.
+        var long = NewTask(url: "http://a.test/")
+        long.label = String(repeating: "l", count: (3 << 20) + 1)
+        #expect(try await sizesOfAdds(of: [tasks[0], long, tasks[1]], count: 3) == [1, 1, 1])
+    }
+
     @Test func aSilentDaemonEndsTheCallAndTheNextOneHasAnotherConnection() async throws {
         let server = try ScriptedServer(connections: 2) { peer in
             peer.greet()

@@ -141,6 +141,23 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect((0.9...1.1).contains(Double(loop.total - before) / Double(20 << 20)))
     }
 
+    @Test func aLimitThatIsSetByItselfLeavesTheOthers() {
+        var gate = RateGate<Int>()
+        let now = MonotonicInstant(nanoseconds: 1)
+        gate.setLimits([.service: 1000, .profile("a"): 10, .profile("b"): 20], now: now)
+        gate.setLimit(5, of: .profile("a"), now: now)
+        gate.setLimit(7, of: .profile("c"), now: now)
+        gate.setLimit(nil, of: .profile("none"), now: now)
+        #expect(["a", "b", "c"].map { gate.lowestRate(in: [.profile($0)]) } == [5, 20, 7])
+        gate.spend(100, by: 1, in: [.profile("a"), .profile("c")], now: now)
+        let admitted = [2, 3].filter { gate.mayTake($0, in: [.profile($0 == 2 ? "a" : "c")], now: now) }
+        #expect(admitted == [])
+        gate.setLimit(nil, of: .profile("a"), now: now)
+        let (released, other) = (gate.next(now), gate.next(now))
+        #expect(released == 2 && other == nil)
+        #expect(gate.lowestRate(in: [.profile("a")]) == nil && gate.lowestRate(in: [.service]) == 1000)
+    }
+
     @Test func aTransferThatLeavesDoesNotDelayTheOthers() throws {
         var gate = RateGate<Int>()
         var now = MonotonicInstant(nanoseconds: 1)

@@ -101,6 +101,7 @@ import XferModel
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
         expected.service.maxStoredPerUser = 3 << 20
+        expected.service.maxUndeliveredPerUser = 2 << 20
         expected.log.level = .debug
         expected.log.format = .json
         expected.client.start = .never

@@ -70,6 +70,7 @@ let everyKeyChanged = """
         bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }
       groups: { "100": { roots: /srv/all } }
       max_stored: 3Mi
+      max_undelivered: 2Mi
     listen: [{ address: "127.0.0.1:6800" }]
     gateway: { max_clients: 7, aria2: all }
     redaction: { names: [x-acme-*, pin] }

@@ -60,6 +60,7 @@ import XferModel
         ("webhooks: { a: { url: 'http://h.test/', secret: { value: hunter2 } } }", "a.secret.value"),
         ("webhooks:\n  a:\n    url: http://h.test/\n    events: [task.done]", "/c.yaml:4:14: webhooks: a.events[0]"),
         ("webhooks: { a: { url: 'http://h.test/', events: [task.progress] } }", "a.events[0]"),
+        ("webhooks: { a: { url: 'http://h.test/', events: [webhook.discarded] } }", "is about deliveries"),
         ("webhooks: { a: { url: 'http://h.test/', filter: { hosts: [b] } } }", "hosts"),
         ("webhooks: { a: { url: 'http://h.test/', filter: { groups: [] } } }", "1 to 64"),
         ("webhooks: { a: { url: 'http://h.test/', method: PUT } }", "method"),

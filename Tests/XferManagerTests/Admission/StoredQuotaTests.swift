@@ -63,6 +63,69 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func theCopiesThatTasksSendCountUntilTheyAreSent() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.onAnyOther { _ in Reply(201, text: "") }
+        var manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await manager.start()
+        let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        func add(_ length: Int, to manager: TransferManager) async throws -> TaskID {
+            let path = fixture.directory.file("source\(length)")
+            try FileTree.write([UInt8](repeating: 7, count: length), to: path, mode: 0o644)
+            var fields = RequestFields(kind: .upload)
+            fields.method = .put
+            fields.content = .file(FileReference(path: path, field: "source"))
+            let draft = TaskDraft(url: fixture.server.url("/a"), request: fields) { request in
+                var specification = TaskSpecification(
+                    owner: guest.owner, request: request, destination: .none, kind: .upload, startsPaused: true)
+                specification.upload.isSpooled = true
+                return specification
+            }
+            return try await manager.tasks.add([draft], for: guest)[0].id
+        }
+        let first = try await add(16_000, to: manager)
+        await #expect(throws: ManagerError.self) { [manager] in try await add(24_001, to: manager) }
+        // Nothing of the refused one is left.
+        try await eventually("one copy is left") { [manager] in try manager.services.spool.settledNames().count == 1 }
+        _ = try await add(24_000, to: manager)
+        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 40_000)
+        await #expect(throws: ManagerError.self) { [manager] in try await add(4096, to: manager) }
+        _ = try await manager.tasks.apply(.resume, to: [first], for: guest)
+        #expect(try await fixture.end(of: first, in: manager).state == .completed)
+        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 24_000)
+        _ = try await add(16_000, to: manager)
+        // Another daemon counts as this one.
+        await manager.shutdown(.suspend)
+        manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await manager.start()
+        await #expect(throws: ManagerError.self) { [manager] in try await add(4096, to: manager) }
+        await manager.shutdown(.suspend)
+    }
+
+    /// Copies are made before they are counted: those that are being made count, too.
+    @Test func copiesThatAreBeingMadeCountForOtherAdds() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        let other = Principal(owner: Owner(uid: 1002), isOperator: false, roots: ["/"])
+        func room(of principal: Principal) -> SpoolRoom {
+            SpoolRoom(of: principal, maxStored: 100, manager.services)
+        }
+        var first: SpoolRoom? = room(of: guest)
+        let second = room(of: guest)
+        try await first?.claim(60)
+        try await second.claim(40)
+        await #expect(throws: ManagerError.self) { try await second.claim(1) }
+        try await room(of: other).claim(100)
+        try await room(of: ManagerFixture.caller).claim(.max)
+        first = nil
+        try await second.claim(60)
+        await #expect(throws: ManagerError.self) { try await second.claim(1) }
+        await #expect(throws: ManagerError.self) { try await second.claim(.max) }
+        await #expect(throws: ManagerError.self) { try await second.claim(1) }
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aMetaThatATaskGetsLaterCountsAgainstTheLimit() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })

@@ -1,3 +1,4 @@
+import StrictJSON
 import Testing
 import XferCore
 import XferModel
@@ -46,5 +47,63 @@ struct UpdateManyTests {
         await #expect(throws: (any Error).self) {
             try await manager.tasks.update(TaskQuery(ids: [own]), changes, for: Self.caller)
         }
+    }
+
+    /// What a crash leaves: a row that says how far the steps had come, with the changes and the caller's rights.
+    @Test func anUpdateInTheBackgroundGoesOnAfterACrashWithTheRightsOfItsCall() async throws {
+        let fixture = try await ManagerFixture()
+        var manager = try await fixture.open()
+        var ids: [TaskID] = []
+        for index in 0..<40 {
+            ids.append(
+                try await fixture.add("/\(index)", as: "\(index)", to: manager, startsPaused: true, for: Self.guest))
+        }
+        let foreign = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
+        let (first, last) = (ids[3], try #require(ids.last))
+        let changes = TaskChanges.changing {
+            $0.priority = .low
+            $0.label = .set("later")
+        }
+        let interrupted = BulkOperation(
+            owner: Self.guest.owner, isOperator: false, verb: .update, filter: "{}", changes: changes.wire.text,
+            rights: Self.guest.operationRights, last: last, reached: first, createdAt: Timestamp(seconds: 0))
+        let operation = try await manager.store.write { try $0.insert(interrupted) }
+        await manager.shutdown(.suspend)
+
+        manager = try await fixture.open()
+        try await manager.start()
+        func ended(_ id: OperationID) async throws -> BulkOperation {
+            try await eventually("the operation has ended") { [manager] in
+                let operation = try await manager.operations.get(id, for: Self.guest)
+                return operation.endedAt == nil ? nil : operation
+            }
+        }
+        let done = try await ended(operation.id)
+        #expect(done.state == .completed && done.counts.changed == 36 && done.counts.refused == 0)
+        func label(_ id: TaskID) async throws -> String? {
+            try await manager.queries.task(id, for: Self.caller).specification.label
+        }
+        var labels: [String?] = []
+        for id in [first, ids[4], last, foreign] { labels.append(try await label(id)) }
+        #expect(labels == [nil, "later", "later", nil])
+        // The guest may not give this priority, in the background neither.
+        let refused = try await manager.operations.begin(
+            .update, changes: .changing { $0.priority = .high }, TaskFilter(), for: Self.guest)
+        let end = try await ended(refused.id)
+        #expect(end.counts.refused == 40 && end.counts.changed == 0)
+        #expect(end.report.refusals.first?.reason == "permission_denied")
+        await manager.shutdown(.suspend)
+    }
+
+    @Test(arguments: [nil, CallerConfinement.downloads, .directory("/srv/phone")])
+    func theRightsOfACallerAreReadBackUnchanged(confinement: CallerConfinement?) {
+        var caller = Principal(
+            owner: Owner(uid: 7), isOperator: false, groups: [7, 8], roots: ["/a"], maxPriority: .low)
+        caller.mayNameLeases = true
+        caller.confinement = confinement
+        let operation = BulkOperation(
+            owner: caller.owner, isOperator: false, verb: .update, filter: "{}", rights: caller.operationRights,
+            last: TaskID(1), createdAt: Timestamp(seconds: 0))
+        #expect(Principal(of: operation) == caller)
     }
 }

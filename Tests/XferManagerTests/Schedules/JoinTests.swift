@@ -39,6 +39,21 @@ import XferTestSupport
         }
     }
 
+    private func drafts(
+        _ count: Int, named prefix: String, _ fixture: ManagerFixture,
+        _ change: @escaping @Sendable (inout TaskSchedule) -> Void
+    ) -> [TaskDraft] {
+        (0..<count).map { index in
+            TaskDraft(url: fixture.server.url("/a")) { request in
+                var specification = TaskSpecification(
+                    owner: Self.caller.owner, request: request,
+                    destination: Destination(directory: fixture.downloads, name: "\(prefix)\(index)"))
+                change(&specification.schedule)
+                return specification
+            }
+        }
+    }
+
     /// Over a restart, too: the members are recorded with the task.
     @Test func aTaskAfterABatchStartsWhenTheLastMemberHasCompleted() async throws {
         let fixture = try await ManagerFixture()
@@ -145,6 +160,73 @@ import XferTestSupport
         let changed = try await manager.tasks.update(
             last, .changing { $0.schedule.afterBatch = .clear }, for: Self.caller)
         #expect(changed.state == .queued && changed.specification.schedule.isEmpty)
+        await manager.shutdown(.suspend)
+    }
+
+    /// A call reads up to 50,000 tasks for its joins. A batch has 10,000 at most.
+    @Test func theTasksThatTheJoinsOfACallReadAreBounded() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let many = try await addBatch(
+            (0..<TaskLimits.batchSize).map(String.init), to: manager, fixture, startsPaused: true)
+        let one = try await addBatch(["one"], to: manager, fixture, startsPaused: true)
+        let joins = TaskLimits.dependenciesOfCall / TaskLimits.batchSize
+        try #require(joins * many.ids.count == TaskLimits.dependenciesOfCall)
+        func drafts(_ prefix: String, _ schedule: TaskSchedule, _ count: Int) -> [TaskDraft] {
+            self.drafts(count, named: prefix, fixture) { $0 = schedule }
+        }
+        for (name, change) in [
+            ("batch", { $0.afterBatch = $1.batch.id }), ("group", { $0.afterGroup = $1.batch.group }),
+        ] as [(String, (inout TaskSchedule, BatchCommands.Added) -> Void)] {
+            var (afterMany, afterOne) = (TaskSchedule(), TaskSchedule())
+            change(&afterMany, many)
+            change(&afterOne, one)
+            let before = try await manager.store.read { try $0.maxTaskID() }
+            let refusal = await #expect(throws: ManagerError.self) {
+                try await manager.tasks.add(
+                    drafts(name, afterMany, joins) + drafts("beyond", afterOne, 1), for: Self.caller)
+            }
+            guard case .limitExceeded(let reason, TaskLimits.dependenciesOfCall) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            #expect(reason.contains("after_batch and after_group"))
+            #expect(try await manager.store.read { try $0.maxTaskID() } == before)
+            // One less, and as many as are allowed.
+            let below = drafts("below", afterMany, joins - 1) + drafts("below-one", afterOne, 1)
+            #expect(try await manager.tasks.add(below, for: Self.caller).count == joins)
+            let added = try await manager.tasks.add(drafts(name, afterMany, joins), for: Self.caller)
+            let last = try #require(added.last)
+            let state = try await manager.store.read { try $0.dependencies(of: last.id) }
+            #expect(state.openCount == many.ids.count)
+            #expect(try await task(last.id, in: manager).wait == Wait(.dependency))
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    /// `after` names up to 50,000 tasks in a call, 1,000 of them in a task.
+    @Test func theTasksInAfterOfACallAreBounded() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let targets = try await addBatch(
+            (0..<TaskLimits.dependencies).map(String.init), to: manager, fixture, startsPaused: true
+        ).ids
+        let tasks = TaskLimits.dependenciesOfCall / TaskLimits.dependencies
+        func drafts(_ prefix: String, _ after: [TaskID], _ count: Int) -> [TaskDraft] {
+            self.drafts(count, named: prefix, fixture) { $0.after = after }
+        }
+        let refusal = await #expect(throws: ManagerError.self) {
+            try await manager.tasks.add(
+                drafts("t", targets, tasks) + drafts("beyond", [targets[0]], 1), for: Self.caller)
+        }
+        #expect(
+            refusal
+                == .limitExceeded(
+                    reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall))
+        let added = try await manager.tasks.add(drafts("t", targets, tasks), for: Self.caller)
+        #expect(added.count == tasks)
+        let last = try #require(added.last)
+        #expect(try await manager.store.read { try $0.dependencies(of: last.id) }.openCount == targets.count)
         await manager.shutdown(.suspend)
     }
 }

@@ -29,6 +29,7 @@ private let payloads: [EventPayload] = [
         operation: OperationID(4), verb: .pause, changed: 3, unchanged: 2, reached: TaskID(5), last: TaskID(9)),
     .operationEnded(
         operation: OperationID(4), verb: .commit, state: .failed, changed: 3, unchanged: 2, refused: 1, error: "e"),
+    .webhookDiscarded(limit: 65_536),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
     .networkChanged(state: .metered),

@@ -123,10 +123,40 @@ import XferModel
         }
     }
 
+    private func copies(_ names: [String], of length: Int64) -> RequestBody {
+        .parts(
+            names.map { name in
+                var copy = source
+                (copy.spoolName, copy.length) = (name, length)
+                return BodyPart(name: name, content: .file(copy))
+            } + [BodyPart(name: "original", content: .file(source))])
+    }
+
+    @Test func copiesOfFilesCountForTheOwnerWhileTheTaskHasThem() async throws {
+        try await withStore { store in
+            let ids = try await store.write { try $0.add(3) }
+            func stored() async throws -> Int64 {
+                try await store.read { try $0.storedBytes(of: specification().owner) }
+            }
+            // What is smaller than a block is not counted.
+            try await store.write { tx in
+                try tx.insertSpooledSources(of: copies(["a"], of: 4095), of: ids[0])
+                #expect(try tx.storedBytes(of: specification().owner) == 0)
+                try tx.insertSpooledSources(of: copies(["b"], of: 4096), of: ids[1])
+                try tx.insertSpooledSources(of: copies(["c", "d"], of: 5000), of: ids[2])
+            }
+            #expect(try await stored() == 14_096)
+            try await store.write { try $0.removeSpooledSources(of: ids[1]) }
+            #expect(try await stored() == 10_000)
+            try await store.write { try $0.deleteTask(ids[2]) }
+            #expect(try await stored() == 0)
+        }
+    }
+
     @Test func copiesOfFilesBelongToTheirTask() async throws {
         try await withStore { store in
             let id = try await store.write { try $0.add(1)[0] }
-            try await store.write { try $0.insertSpooledSources(["one", "two"], of: id) }
+            try await store.write { try $0.insertSpooledSources(of: copies(["one", "two"], of: 9), of: id) }
             #expect(try await store.read { try $0.isWanted(spoolFile: "two") })
             #expect(try await store.read { try $0.spooledSources(of: id).sorted() } == ["one", "two"])
             #expect(try await store.read { try $0.expiredSpooledSources(olderThan: noon, limit: 9) }.isEmpty)

@@ -12,7 +12,7 @@ from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
 from xfer import rpc_errors
-from xfer.records import TaskAddedEvent, TaskRecord
+from xfer.records import SelectionResultBegun, TaskAddedEvent, TaskRecord
 
 
 async def added(events: xfer.AsyncEvents, count: int) -> List[int]:
@@ -284,6 +284,20 @@ def test_silence_and_closing_end_the_iteration(server: str) -> None:
             endless = client.follow(types="task.added")
             asyncio.get_running_loop().call_later(0.2, endless.close)
             assert [event async for event in endless] == []
+
+    asyncio.run(run())
+
+
+def test_a_background_operation_is_waited_for(server: str) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            await client.add_all(
+                [f"http://127.0.0.1:9/{number}" for number in range(40)], kind="data", paused=True, group="g")
+            begun = await client.task.update_many(
+                filter={"group": "g"}, changes={"label": "two"}, background=True)
+            assert isinstance(begun, SelectionResultBegun)
+            operation = await client.wait_operation(begun.operation, timeout=60)
+            assert (operation.state, operation.changed_count) == ("completed", 40)
 
     asyncio.run(run())
 

@@ -15,7 +15,7 @@ from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
 from xfer import _calls, rpc_errors
-from xfer.records import NewTask, TaskAddMany, TaskRecord
+from xfer.records import NewTask, SelectionResultBegun, SelectionResultCounted, TaskAddMany, TaskRecord
 
 
 def test_an_added_download_is_waited_for_and_published(server: str, daemon: Daemon, site: Site) -> None:
@@ -194,6 +194,20 @@ def test_add_all_takes_more_tasks_than_one_call(server: str) -> None:
         # Long tasks are divided by their bytes.
         long = client.add_all(urls[:300], kind="data", paused=True, meta={"text": "a" * 16_000})
         assert len(long) == 300
+
+
+def test_an_update_of_many_in_the_background_is_waited_for(server: str) -> None:
+    with xfer.Client(server) as client:
+        client.add_all([f"http://127.0.0.1:9/{number}" for number in range(70)], kind="data", paused=True, group="g")
+        counted = client.task.update_many(filter={"group": "g"}, changes={"label": "one"})
+        assert isinstance(counted, SelectionResultCounted) and counted.changed_count == 70
+        begun = client.task.update_many(filter={"group": "g"}, changes={"label": "two"}, background=True)
+        assert isinstance(begun, SelectionResultBegun)
+        operation = client.wait_operation(begun.operation, timeout=60)
+        assert (operation.verb, operation.state, operation.changed_count) == ("update", "completed", 70)
+        assert {task.label for task in client.tasks(filter={"group": "g"})} == {"two"}
+        with pytest.raises(rpc_errors.NotFoundError):
+            client.wait_operation(4711)
 
 
 def test_parts_of_an_add_are_bounded_by_number_and_bytes() -> None:

@@ -12,8 +12,8 @@ from .async_client import AsyncClient, AsyncTask
 from .async_events import AsyncEvents
 from .client import Client, Task
 from .errors import (
-    CallTimeoutError, ConnectionLostError, EventsLostError, HTTPStatusError, NoDaemonError, ProtocolError,
-    RPCError, StoreChangedError, TaskCancelledError, TaskError, TaskFailedError, TaskRemovedError,
+    CallTimeoutError, ConnectionLostError, EventsLostError, HTTPStatusError, NoDaemonError, OperationTimeoutError,
+    ProtocolError, RPCError, StoreChangedError, TaskCancelledError, TaskError, TaskFailedError, TaskRemovedError,
     UnauthorizedError, UnavailableError, WaitTimeoutError, XferError,
 )
 from .events import Events
@@ -22,7 +22,7 @@ __version__ = "1.0.0"
 
 __all__ = [
     "UNSET", "AsyncClient", "AsyncEvents", "AsyncTask", "CallTimeoutError", "Client", "ConnectionLostError", "Events",
-    "EventsLostError", "HTTPStatusError", "NoDaemonError", "ProtocolError", "RPCError", "StoreChangedError", "Task",
-    "TaskCancelledError", "TaskError", "TaskFailedError", "TaskRemovedError", "UnauthorizedError",
+    "EventsLostError", "HTTPStatusError", "NoDaemonError", "OperationTimeoutError", "ProtocolError", "RPCError",
+    "StoreChangedError", "Task", "TaskCancelledError", "TaskError", "TaskFailedError", "TaskRemovedError", "UnauthorizedError",
     "UnavailableError", "UnknownEvent", "WaitTimeoutError", "XferError", "records", "rpc_errors",
 ]

@@ -18,14 +18,14 @@ from ._async_connection import (
 from ._server import servers
 from ._values import UNSET, Maybe
 from .errors import (
-    ConnectionLostError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
+    ConnectionLostError, OperationTimeoutError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
 )
 from .async_events import AsyncEvents
 from .async_methods import AsyncMethods
 from .methods import READERS
 from .records import (
-    EventName, NewTask, SelectionResult, TaskAddMany, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder,
-    TaskOptions, TaskRecord,
+    EventName, NewTask, OperationGetResult, OperationRecord, SelectionResult, TaskAddMany, TaskAddOne, TaskColumns,
+    TaskFilter, TaskListOrder, TaskOptions, TaskRecord,
 )
 from .rpc_errors import NotFoundError
 
@@ -314,6 +314,31 @@ class AsyncClient(AsyncMethods):
             if task.id not in records:
                 raise TaskRemovedError(task.id)
         return [records[task.id] for task in tasks]
+
+    async def wait_operation(self, operation_id: int, timeout: Optional[float] = None) -> OperationRecord:
+        """Waits until a background operation has ended, over restarts of the daemon.
+
+        A verb with `background=True` answers with the operation's id. Its record's `state` says
+        whether it has completed, has failed or was cancelled.
+
+        Raises:
+            OperationTimeoutError: It has not ended within `timeout` seconds.
+            NotFoundError: There is no such operation; an ended one is kept for seven days.
+        """
+        deadline = _calls.Deadline(timeout)
+        delay = 0.02
+
+        async def get() -> OperationGetResult:
+            return await self.operation.get(operation_id)
+
+        while True:
+            operation = (await self._over_restarts(get, deadline)).operation
+            if operation.ended_at is not None:
+                return operation
+            if deadline.remaining == 0:
+                raise OperationTimeoutError(operation_id)
+            delay = min(1.0, delay * 2)
+            await asyncio.sleep(deadline.bounded(delay))
 
     async def attach(self, task_id: int) -> AsyncTask:
         """A task that exists, by its id."""

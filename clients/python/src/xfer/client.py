@@ -16,13 +16,13 @@ from ._connection import Connection, connect
 from ._server import servers
 from ._values import UNSET, Maybe
 from .errors import (
-    ConnectionLostError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
+    ConnectionLostError, OperationTimeoutError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
 )
 from .events import Events
 from .methods import READERS, Methods
 from .records import (
-    EventName, NewTask, SelectionResult, TaskAddMany, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder,
-    TaskOptions, TaskRecord,
+    EventName, NewTask, OperationRecord, SelectionResult, TaskAddMany, TaskAddOne, TaskColumns, TaskFilter,
+    TaskListOrder, TaskOptions, TaskRecord,
 )
 from .rpc_errors import NotFoundError
 
@@ -273,6 +273,27 @@ class Client(Methods):
             if task.id not in records:
                 raise TaskRemovedError(task.id)
         return [records[task.id] for task in tasks]
+
+    def wait_operation(self, operation_id: int, timeout: Optional[float] = None) -> OperationRecord:
+        """Waits until a background operation has ended, over restarts of the daemon.
+
+        A verb with `background=True` answers with the operation's id. Its record's `state` says
+        whether it has completed, has failed or was cancelled.
+
+        Raises:
+            OperationTimeoutError: It has not ended within `timeout` seconds.
+            NotFoundError: There is no such operation; an ended one is kept for seven days.
+        """
+        deadline = _calls.Deadline(timeout)
+        delay = 0.02
+        while True:
+            operation = self._over_restarts(lambda: self.operation.get(operation_id), deadline).operation
+            if operation.ended_at is not None:
+                return operation
+            if deadline.remaining == 0:
+                raise OperationTimeoutError(operation_id)
+            delay = min(1.0, delay * 2)
+            time.sleep(deadline.bounded(delay))
 
     def attach(self, task_id: int) -> Task:
         """A task that exists, by its id."""

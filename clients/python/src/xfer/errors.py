@@ -98,6 +98,14 @@ class TaskRemovedError(XferError):
         self.task_id = task_id
 
 
+class OperationTimeoutError(XferError, TimeoutError):
+    """A background operation has not ended in time. It continues in the daemon."""
+
+    def __init__(self, operation_id: int) -> None:
+        super().__init__(f"operation {operation_id} has not ended in time; it continues in the daemon")
+        self.operation_id = operation_id
+
+
 class WaitTimeoutError(XferError, TimeoutError):
     """A task has not ended in time. It continues in the daemon."""
 
