@@ -78,7 +78,7 @@ struct AddCommand: ParsableCommand {
         guard !urls.contains("") else {
             throw ValidationError("A URL is empty: an unset variable of a script, perhaps. Nothing was added.")
         }
-        guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
+        guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
             let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
             throw ValidationError("Nothing to transfer: give URLs or -i FILE.\(taken)")
@@ -117,12 +117,11 @@ struct AddCommand: ParsableCommand {
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(
             chosen, count: count, mirrors: mirrors, paths: .current(for: options.connection))
-        if let digests = try checksums.read({
+        let digests = try checksums.read {
             try FetchedText(daemon: options.open(start), task: template.task($0)).read()
-        }) {
-            list = try apply(digests, to: list, &template)
         }
         let kind = template.task("").kind ?? .download
+        if !digests.isEmpty { list = try apply(digests, to: list, &template) }
         let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
         let showsResponse =
@@ -167,14 +166,14 @@ struct AddCommand: ParsableCommand {
 
     /// Sets each task's digest, or makes a list of all files that have one.
     private func apply(
-        _ digests: ChecksumList, to list: InputList?, _ template: inout TaskTemplate
+        _ digests: [ChecksumList], to list: InputList?, _ template: inout TaskTemplate
     ) throws(CommandFailure) -> InputList? {
         template.checksums = digests
         for url in urls where digests.checksum(for: url, output: file.output) == nil {
             let name = SafeText.sanitised(Redaction.url(url))
             throw .usage("--checksums: \(SafeText.sanitised(digests.title)) has no digest for \(name)")
         }
-        guard !urls.isEmpty || list != nil else { return digests.inputList(beneath: checksums.directory) }
+        guard !urls.isEmpty || list != nil else { return checksums.inputList(of: digests) }
         guard var list else { return nil }
         var entries: [InputList.Entry] = []
         for entry in list.entries {
