@@ -157,7 +157,10 @@ struct AddCommand: ParsableCommand {
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
-        if status != .done { throw CommandFailure(status) }
+        if status != .done {
+            if showsResponse, let id = added.ids.first { try mentionResponse(of: id) }
+            throw CommandFailure(status)
+        }
         try added.finish()
         guard let id = added.ids.first else { return }
         if showsResponse { try showResponse(of: id) }
@@ -196,11 +199,32 @@ struct AddCommand: ParsableCommand {
         try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
     }
 
+    /// Prints the response. The response to HEAD is its header fields.
     private func add(
         _ template: TaskTemplate, _ list: InputList?, on terminal: Terminal
+        if content.method == .head {
+            var params = TaskGet.Params(id: id)
+            params.fields = TaskColumns(["http_status", "response_headers"])
+            let task = try daemon.call(TaskGet.self, params).value.task
+            if let status = task.httpStatus { Output.standard.line("HTTP \(status)") }
+            for field in task.responseHeaders?.fields ?? [] {
+                Output.standard.line(SafeText.sanitised("\(field.name): \(field.value)"))
+            }
+            return
+        }
     ) throws(CommandFailure) -> Added {
         if let list { return try add(list, template) }
         let tasks = urls.map { template.task($0) }
+    /// Says that the body of a refusal is kept, if there is one.
+    private func mentionResponse(of id: TaskID) throws(CommandFailure) {
+        var params = TaskResult.Params(id: id)
+        params.length = 1
+        guard case .success(let answer) = try options.open().attempt(TaskResult.self, params),
+            answer.value.bytes?.isEmpty == false
+        else { return }
+        Output.error.line("    \(SuggestedCommand.text("result \(id)")) shows the server's answer.")
+    }
+
         let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))

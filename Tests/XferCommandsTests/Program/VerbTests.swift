@@ -57,6 +57,18 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(both.exit == .code(2) && both.errors.contains("exclude each other"), "\(both)")
     }
 
+    @Test func theResponseToHEADIsItsHeaderFields() async throws {
+        let task = Wire.task(
+            7, "completed", ["kind": "data", "http_status": 200, "response_headers": ["Content-Length": "12"]])
+        let tasks = Tasks([7: task])
+        let daemon = try ScriptedDaemon { method, params in
+            method == "task.get" ? .result(["task": task]) : tasks.answer(method, params)
+        }
+        let result = try await Program.run(["add", "--wait", "-X", "HEAD", "http://h/f"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output == "HTTP 200\nContent-Length: 12\n", "\(result)")
+        #expect(daemon.calls(of: "task.result").isEmpty)
+    }
+
     @Test func addWithoutDirectoryAndOutputUsesTheDaemonsDirectory() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         _ = try await Program.run(["add", "http://host/f"], daemon: daemon)
