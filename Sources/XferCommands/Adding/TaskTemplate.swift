@@ -170,6 +170,7 @@ struct TaskTemplate {
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
         task.priority = options.queue.priority?.word
         task.label = options.label
+        task.owner = options.owner
         task.clientKey = options.clientKey
         task.coalesce = options.coalesce ? nil : false
         task.retryFailed = options.retryFailed ? true : nil

@@ -27,6 +27,11 @@ import XferTestSupport
         "verify",
     ]
 
+    /// Options by which those verbs select tasks.
+    private static let selectors: Set = [
+        "--all", "--state", "--failed", "--group", "--label", "--slot", "--host", "--owner",
+    ]
+
     /// A value that the option takes.
     private static func sample(_ argument: CommandTree.Argument, of verb: String) -> String {
         if case .words(let words) = argument.values, let first = words.first {
@@ -92,7 +97,7 @@ import XferTestSupport
 
     /// The command line with one option, and with what the verb and the option need beside it.
     private static func words(_ verb: String, with argument: CommandTree.Argument, named name: String) -> [String] {
-        let selects = ["--all", "--state", "--failed", "--group", "--label", "--slot", "--host"].contains(name)
+        let selects = selectors.contains(name)
         var words = verb.split(separator: " ").map(String.init) + (least[verb] ?? [])
         if selecting.contains(verb), !selects { words.append("1") }
         let goals = ["--top", "--bottom", "--before", "--after"]

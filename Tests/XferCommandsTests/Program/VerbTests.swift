@@ -26,7 +26,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "-R", "--group", "g", "--label", "l", "--client-key", "k", "--max-retries", "3", "--retry-for", "2h",
                 "--connect-timeout", "5", "--idle-timeout", "1m", "--total-timeout", "1h", "--http1.1", "--redirect",
                 "same_origin", "--allow-downgrade", "--meta", #"{"job":1}"#, "--resume", "unsafe", "--accept-status",
-                "200", "--checksum", "md5=d41d8cd98f00b204e9800998ecf8427e", "http://host/file.iso",
+                "200", "--checksum", "md5=d41d8cd98f00b204e9800998ecf8427e", "--owner", "bob", "http://host/file.iso",
             ], daemon: daemon, directory: directory.path)
         #expect(result.exit == .code(0), "\(result)")
         #expect(result.output == "#17 queued: file17.iso\n")
@@ -37,7 +37,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "output": .string("\(directory.path)/sub/x.iso"),
                 "on_conflict": "skip",
                 "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0640", "remote_time": true,
-                "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
+                "priority": "high", "group": "g", "label": "l", "owner": "bob", "client_key": "k", "paused": true,
+                "max_retries": 3,
                 "retry_for": 7200, "retry_failed": true, "max_recv_rate": 65_536, "segments": 8, "resume": "unsafe",
                 "redirect": "same_origin",
                 "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": 60,
