@@ -81,6 +81,17 @@ import XferTestSupport
             "queue stats", "queue pause", "queue resume", "limit", "events", "status", "shutdown", "rpc", "completions",
         ] {
             #expect(page.contains(".SS \"xferctl \(verb)"), "\(verb)")
+    /// A label of more than 63 octets (RFC 1035, 2.3.4) is refused without a request to a name server.
+    @Test func aServerWhoseNameCannotBeResolvedIsNotBlamedOnAFirewall() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("xfer_1\n", to: directory.file("token"))
+        let name = String(repeating: "a", count: 64) + ".example"
+        let result = try await Program.run(
+            ["list", "--server", "https://\(name)", "--token-file", "token"], directory: directory.path)
+        #expect(result.exit == .code(4) && result.errors.contains("its name cannot be resolved"), "\(result)")
+        #expect(result.errors.contains("check the URL") && !result.errors.contains("--server-ca"), "\(result)")
+    }
+
         }
         for option in ["checksum", "limit\\-rate", "password\\-file", "on\\-conflict", "no\\-follow", "clear"] {
             #expect(page.contains("\\fB\\-\\-\(option)\\fR"), "\(option)")
