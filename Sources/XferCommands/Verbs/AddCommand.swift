@@ -78,6 +78,10 @@ struct AddCommand: ParsableCommand {
         guard !urls.contains("") else {
             throw ValidationError("A URL is empty: an unset variable of a script, perhaps. Nothing was added.")
         }
+        guard !urls.contains("-") else {
+            throw ValidationError("- is no URL; -i - reads a list from standard input, -o - writes to standard output.")
+        }
+        if options.output.json, let refusal = OtherHabits.dataAsURL(urls) { throw ValidationError(refusal) }
         guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
             let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
@@ -110,9 +114,10 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
-        if let warning = OtherHabits.dataAsDirectory(destination.directory, exists: { Glibc.access($0, F_OK) == 0 }) {
-            Output.error.line("xferctl: \(warning)")
+        if let refusal = OtherHabits.dataAsDirectory(destination.directory, exists: { Glibc.access($0, F_OK) == 0 }) {
+            throw CommandFailure.usage(refusal)
         }
+        if let warning = OtherHabits.unexpandedURL(urls) { Output.error.line("xferctl: \(warning)") }
         var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(
@@ -120,8 +125,8 @@ struct AddCommand: ParsableCommand {
         let digests = try checksums.read {
             try FetchedText(daemon: options.open(start), task: template.task($0)).read()
         }
-        let kind = template.task("").kind ?? .download
         if !digests.isEmpty { list = try apply(digests, to: list, &template) }
+        let kind = template.task("").kind ?? .download
         let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
         let showsResponse =
@@ -194,14 +199,9 @@ struct AddCommand: ParsableCommand {
         return list
     }
 
+    /// Prints the response. The response to HEAD is its header fields.
     private func showResponse(of id: TaskID) throws {
         let daemon = try options.open()
-        try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
-    }
-
-    /// Prints the response. The response to HEAD is its header fields.
-    private func add(
-        _ template: TaskTemplate, _ list: InputList?, on terminal: Terminal
         if content.method == .head {
             var params = TaskGet.Params(id: id)
             params.fields = TaskColumns(["http_status", "response_headers"])
@@ -212,9 +212,9 @@ struct AddCommand: ParsableCommand {
             }
             return
         }
-    ) throws(CommandFailure) -> Added {
-        if let list { return try add(list, template) }
-        let tasks = urls.map { template.task($0) }
+        try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
+    }
+
     /// Says that the body of a refusal is kept, if there is one.
     private func mentionResponse(of id: TaskID) throws(CommandFailure) {
         var params = TaskResult.Params(id: id)
@@ -225,6 +225,11 @@ struct AddCommand: ParsableCommand {
         Output.error.line("    \(SuggestedCommand.text("result \(id)")) shows the server's answer.")
     }
 
+    private func add(
+        _ template: TaskTemplate, _ list: InputList?, on terminal: Terminal
+    ) throws(CommandFailure) -> Added {
+        if let list { return try add(list, template) }
+        let tasks = urls.map { template.task($0) }
         let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
