@@ -105,7 +105,8 @@ public enum Aria2Option {
         "ftp-proxy-passwd": scheme, "torrent-file": scheme, "metalink-file": scheme, "index-out": scheme,
         "rpc-secret": service, "rpc-user": service, "rpc-passwd": service, "rpc-certificate": service,
         "rpc-private-key": service, "rpc-secure": service, "rpc-listen-all": service, "rpc-listen-port": service,
-        "rpc-allow-origin-all": service, "enable-rpc": service, "daemon": service, "stop": service,
+        "rpc-allow-origin-all": service, "enable-rpc": service, "stop": service,
+        "daemon": "downloads run in the background in any case; `xferctl add` adds one without waiting",
         "stop-with-process": service, "event-poll": service, "rlimit-nofile": service,
     ]
 

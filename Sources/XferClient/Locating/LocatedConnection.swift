@@ -49,6 +49,9 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         if case .rejected(_, 401, _)? = tried.first?.error {
             return "`xferctl token list` on the daemon's machine shows the tokens, `xferctl token add` makes one"
         }
+        if case .server(_, let reason)? = tried.first?.error, !reason.contains("certificate") {
+            return "check the URL, and that the daemon listens there (`listen` in its configuration)"
+        }
         return "check the URL and the server's certificate; --server-ca FILE trusts an authority of your own"
     }
 

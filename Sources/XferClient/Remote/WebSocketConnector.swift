@@ -45,8 +45,12 @@ enum WebSocketConnector {
             refusal.status == 0
                 ? .server(server.description, reason: "it closed the connection")
                 : .rejected(server.description, status: refusal.status, reason: refusal.firstLine)
-        case is NIOConnectionError:
-            .server(server.description, reason: "nothing listens there, or a firewall is in the way")
+        case let failure as NIOConnectionError:
+            .server(
+                server.description,
+                // Without an address there is no connection that could fail.
+                reason: failure.connectionErrors.isEmpty
+                    ? "its name cannot be resolved" : "nothing listens there, or a firewall is in the way")
         case ChannelError.connectTimeout, is Silence: .server(server.description, reason: "it does not answer")
         default: .server(server.description, reason: ClientTLS.words("\(error)"))
         }

@@ -172,3 +172,13 @@ struct ChecksumList: Hashable {
         }
     }
 }
+
+extension [ChecksumList] {
+    /// The digest of the file that a URL leads to, by the first list that has it; see `ChecksumList.checksum`.
+    func checksum(for url: String, output: String? = nil) -> Checksum? {
+        lazy.compactMap { $0.checksum(for: url, output: output) }.first
+    }
+
+    /// The files or URLs of the lists, for messages.
+    var title: String { map(\.title).joined(separator: ", ") }
+}

@@ -8,9 +8,10 @@ struct ChecksumOptions: ParsableArguments {
     @Option(
         name: .customLong("checksums"),
         help: ArgumentHelp(
-            "Verify each file with its digest in this list: a file or a URL of SHA256SUMS, MD5SUMS or NAME.sha256. Without "
-                + "URLs all files of the list are added.", valueName: "file or url"), completion: .file())
-    var list: String?
+            "Verify each file with its digest in this list: a file or a URL of SHA256SUMS, MD5SUMS or NAME.sha256; may be "
+                + "repeated. Without URLs all files of the lists are added.", valueName: "file or url"),
+        completion: .file())
+    var lists: [String] = []
 
     @Option(
         name: .customLong("base-url"),
@@ -37,16 +38,19 @@ struct ChecksumOptions: ParsableArguments {
     ///
     /// - Parameter hasURLs: true if URLs, or a list of them, are given.
     func check(hasURLs: Bool, beside checksum: Checksum?) throws {
-        guard let list else {
+        guard !lists.isEmpty else {
             if base != nil { throw ValidationError("--base-url needs --checksums.") }
             if keyring != nil { throw ValidationError("--keyring needs --checksums.") }
             if signature != nil { throw ValidationError("--signature needs --checksums and --keyring.") }
             return
         }
+        if signature != nil, lists.count > 1 {
+            throw ValidationError("--signature is for one list; with several --checksums they are clear-signed.")
+        }
         if signature != nil, keyring == nil { throw ValidationError("--signature needs --keyring.") }
         if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
         if hasURLs, base != nil { throw ValidationError("--base-url is for lists without URLs.") }
-        if !hasURLs, base == nil, !Self.isURL(list) {
+        if !hasURLs, base == nil, !lists.allSatisfy(Self.isURL) {
             throw ValidationError("--checksums FILE needs --base-url URL, or the URLs of its files.")
         }
     }
@@ -55,11 +59,16 @@ struct ChecksumOptions: ParsableArguments {
         ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
     }
 
-    /// The list; nil if none is named.
+    /// The lists, in the order of the options.
     ///
     /// - Parameter fetch: gets the content of a URL.
-    func read(_ fetch: (String) throws -> [UInt8]) throws -> ChecksumList? {
-        guard let list else { return nil }
+    func read(_ fetch: (String) throws -> [UInt8]) throws -> [ChecksumList] {
+        try lists.map { try Self.read($0, keyring: keyring, signature: signature, fetch) }
+    }
+
+    private static func read(
+        _ list: String, keyring: String?, signature: String?, _ fetch: (String) throws -> [UInt8]
+    ) throws -> ChecksumList {
         let url = PastedURL.bare(list)
         let isURL = Self.isURL(url)
         var text =
@@ -80,10 +89,23 @@ struct ChecksumOptions: ParsableArguments {
         return found
     }
 
-    /// The URL that the names are beneath.
-    var directory: String {
-        if let base { return base }
-        let path = (list ?? "").prefix { !"?#".contains($0) }
+    /// All files of the lists as entries of an input list. Of a file in several lists the first one counts.
+    ///
+    /// - Parameter read: the lists, in the order of the options.
+    func inputList(of read: [ChecksumList]) -> InputList {
+        var input = InputList([])
+        var known: Set<[String]> = []
+        for (place, list) in zip(lists, read) {
+            let files = list.inputList(beneath: base ?? Self.directory(of: place))
+            input.entries += files.entries.filter { known.insert($0.urls).inserted }
+            input.refused += files.refused
+        }
+        return input
+    }
+
+    /// The URL that the names of a list are beneath.
+    private static func directory(of list: String) -> String {
+        let path = PastedURL.bare(list).prefix { !"?#".contains($0) }
         return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     }
 }

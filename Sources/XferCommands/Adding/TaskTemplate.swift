@@ -53,7 +53,7 @@ struct TaskTemplate {
     /// The value of `-d`.
     let directory: String?
     /// Digests by name, for tasks that have none of their own.
-    var checksums: ChecksumList?
+    var checksums: [ChecksumList] = []
 
     /// Creates the template. Prompts for passwords if any are needed.
     /// - Parameters:
@@ -116,7 +116,7 @@ struct TaskTemplate {
         } else {
             task.urls = sources
         }
-        if task.checksum == nil, let checksums {
+        if task.checksum == nil {
             task.checksum = sources.lazy.compactMap { checksums.checksum(for: $0, output: task.output) }.first
         }
         if let records = cookies?.records(for: sources), !records.isEmpty { task.access.cookieList = .set(records) }
@@ -170,6 +170,7 @@ struct TaskTemplate {
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
         task.priority = options.queue.priority?.word
         task.label = options.label
+        task.owner = options.owner
         task.clientKey = options.clientKey
         task.coalesce = options.coalesce ? nil : false
         task.retryFailed = options.retryFailed ? true : nil

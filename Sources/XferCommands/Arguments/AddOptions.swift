@@ -176,6 +176,12 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Add it for this user (name or uid), with that user's directories and limits; for operators.",
+            valueName: "user"))
+    var owner: String?
+
     @Option(help: ArgumentHelp("Make the add safe to repeat: the same key finds the same task.", valueName: "key"))
     var clientKey: String?
 

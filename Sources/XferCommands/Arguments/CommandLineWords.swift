@@ -74,14 +74,17 @@ struct CommandLineWords {
             return .usage("a command is expected before the URL; did you mean `xferctl add URL`?")
         }
         let known = commands.filter { $0.configuration.shouldDisplay }.flatMap { names(of: $0) }
-        let synonym = Synonyms.command(word).flatMap { meant in
-            known.contains(meant.split(separator: " ").first.map(String.init) ?? meant) ? meant : nil
-        }
+        let command = (["xferctl"] + path).joined(separator: " ")
+        let name = SafeText.sanitised(word)
+        // The name of a group, for example, in the place of the verb.
+        let isName = !path.isEmpty && known.contains("show")
+        let show = isName ? ", or `\(command) show \(name)` for the one of that name" : ""
+        let meant =
+            Synonyms.command(word, among: known)
+            ?? known.filter { !Synonyms.areOpposite($0, word) }.closest(to: word)
         let advice =
-            (synonym ?? known.filter { !Synonyms.areOpposite($0, word) }.closest(to: word))
-            .map { "did you mean \($0)?" }
-            ?? "see `\((["xferctl"] + path).joined(separator: " ")) --help`"
-        return .usage("unknown command \"\(SafeText.sanitised(word))\"; \(advice)")
+            Synonyms.sentence(word) ?? meant.map { "did you mean \($0)?" } ?? "see `\(command) --help`\(show)"
+        return .usage("unknown command \"\(name)\"; \(advice)")
     }
 
     /// A message about the first option that the verb does not have; nil if it has all of them.
@@ -100,14 +103,45 @@ struct CommandLineWords {
                 if option.kind == .option, name == word { _ = words.popFirst() }
                 continue
             }
-            let advice =
-                Synonyms.advice(on: name, of: path, having: names)
-                ?? (name.hasPrefix("--") ? names.filter { $0.hasPrefix("--") } : [])
-                .filter { !Synonyms.areOpposite($0, name) }.closest(to: name).map { "did you mean \($0)?" }
-                ?? "see `xferctl \(path.joined(separator: " ")) --help`"
-            return "unknown option \(SafeText.sanitised(name)); \(advice)"
+            if let message = Self.unknownBundle(word, of: path, having: arguments) { return message }
+            return "unknown option \(SafeText.sanitised(name)); \(Self.advice(on: name, of: path, having: names))"
         }
         return nil
+    }
+
+    private static func advice(on name: String, of path: [String], having names: [String]) -> String {
+        Synonyms.advice(on: name, of: path, having: names)
+            ?? (name.hasPrefix("--") ? names.filter { $0.hasPrefix("--") } : [])
+            .filter { !Synonyms.areOpposite($0, name) }.closest(to: name).map { "did you mean \($0)?" }
+            ?? "see `xferctl \(path.joined(separator: " ")) --help`"
+    }
+
+    /// A message about all unknown letters of a word such as curl's `-fsSL`; nil if it is one option, with or without its
+    /// value.
+    private static func unknownBundle(
+        _ word: String, of path: [String], having arguments: [CommandTree.Argument]
+    ) -> String? {
+        guard !word.hasPrefix("--"), word.dropFirst().allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
+        let names = arguments.flatMap(\.names)
+        var unknown: [(option: String, advice: String)] = []
+        for letter in word.dropFirst() {
+            let option = "-\(letter)"
+            guard let known = arguments.first(where: { $0.names.contains(option) }) else {
+                // An unknown letter that is no flag elsewhere may take the rest as its value, as wget's -P does.
+                guard Synonyms.flags.contains(letter) else { return nil }
+                unknown.append((option, advice(on: option, of: path, having: names)))
+                continue
+            }
+            // What follows is its value.
+            if known.kind == .option { break }
+        }
+        guard unknown.count > 1 else { return nil }
+        var texts: [String] = []
+        for (option, advice) in unknown where !texts.contains(where: { $0.hasSuffix(": \(advice)") }) {
+            let others = unknown.filter { $0.advice == advice && $0.option != option }.map { ", \($0.option)" }
+            texts.append("\(option)\(others.joined()): \(advice)")
+        }
+        return "unknown options in \(word); \(texts.joined(separator: "; "))"
     }
 
     /// `--name` of `--name=value`, `-n` of `-nvalue`; nil if the argument is no option.
@@ -124,12 +158,27 @@ struct CommandLineWords {
         }
         var separated: [String] = []
         var rest = words
+        /// The end of the first letter that is an option with a value, after flags, as in `-qo-`.
+        func endOfOption(_ word: String) -> String.Index? {
+            guard isJoined(word) else { return nil }
+            for index in word.indices.dropFirst() {
+                let name = "-\(word[index])"
+                guard let known = arguments.first(where: { $0.names.contains(name) }) else { return nil }
+                if known.kind == .option { return word.index(after: index) }
+            }
+            return nil
+        }
         while let word = rest.popFirst() {
             if word == "--" {
                 return separated + [word] + rest
-            } else if isJoined(word), option(word.prefix(2)) != nil {
-                let value = word.dropFirst(2)
-                separated += [String(word.prefix(2)), String(value.hasPrefix("=") ? value.dropFirst() : value)]
+            } else if let end = endOfOption(word) {
+                separated.append(String(word[..<end]))
+                let value = word[end...]
+                if !value.isEmpty {
+                    separated.append(String(value.hasPrefix("=") ? value.dropFirst() : value))
+                } else if let value = rest.popFirst() {
+                    separated.append(value)
+                }
             } else {
                 separated.append(word)
                 if word.hasPrefix("-"), option(word[...]) != nil, let value = rest.popFirst() {

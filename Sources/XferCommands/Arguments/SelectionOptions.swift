@@ -32,6 +32,11 @@ struct FilterOptions: ParsableArguments {
         completion: .daemon(.hosts))
     var host: [String] = []
 
+    @Option(
+        help: ArgumentHelp("Only tasks of this user, for operators; may be repeated.", valueName: "uid"),
+        transform: UInt32.integer)
+    var owner: [UInt32] = []
+
     /// Every state that was given, `--failed` included.
     var states: [TaskState] {
         let named = state.map(\.word)
@@ -40,7 +45,8 @@ struct FilterOptions: ParsableArguments {
 
     /// The filter, or nil when none was given.
     var filter: TaskFilter? {
-        guard !states.isEmpty || !group.isEmpty || !label.isEmpty || !slot.isEmpty || !host.isEmpty else {
+        guard !(states.isEmpty && group.isEmpty && label.isEmpty && slot.isEmpty && host.isEmpty && owner.isEmpty)
+        else {
             return nil
         }
         var filter = TaskFilter()
@@ -49,12 +55,15 @@ struct FilterOptions: ParsableArguments {
         filter.label = label.isEmpty ? nil : OneOrMany(label)
         filter.slot = slot.isEmpty ? nil : OneOrMany(slot)
         filter.host = host.isEmpty ? nil : OneOrMany(host)
+        filter.owner = owner.isEmpty ? nil : OneOrMany(owner.map { Owner(uid: $0) })
         return filter
     }
 
     /// The filters as options, for messages.
     var words: String {
-        let named = [("group", group), ("label", label), ("slot", slot), ("host", host)]
+        let named = [
+            ("group", group), ("label", label), ("slot", slot), ("host", host), ("owner", owner.map { "\($0)" }),
+        ]
         let texts =
             states.map { "--state \($0.rawValue)" }
             + named.flatMap { name, values in values.map { "--\(name) \(SafeText.sanitised($0))" } }

@@ -19,11 +19,29 @@ enum Synonyms {
         "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
         "save": "backup", "dump": "backup", "import": "add -i FILE",
-        "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
+        "disable": "pause", "enable": "resume", "unlimit": "limit --recv default", "drain": "shutdown --mode drain",
+    ]
+
+    /// Verbs that mean something else behind another verb, such as `token delete` and `queue drain`.
+    private static let subcommands = ["drain": "pause", "delete": "revoke", "del": "revoke", "erase": "revoke"]
+
+    /// Sentences about verbs that have no counterpart, to follow a semicolon.
+    private static let sentences = [
+        "reload": "the daemon reads its configuration again by itself when the file is saved"
     ]
 
     /// The counterpart of an unknown verb, by the command line's terms; nil if none is known.
     static func command(_ word: String) -> String? { commands[word.lowercased()] }
+
+    /// The counterpart of an unknown verb among these; nil if none is known.
+    static func command(_ word: String, among known: [String]) -> String? {
+        [commands, subcommands].lazy.compactMap { $0[word.lowercased()] }.first { meant in
+            known.contains(meant.split(separator: " ").first.map(String.init) ?? meant)
+        }
+    }
+
+    /// A sentence about an unknown verb; nil if there is none.
+    static func sentence(_ word: String) -> String? { sentences[word.lowercased()] }
 
     /// The counterpart of another program's option.
     private enum Meaning {
@@ -122,12 +140,22 @@ enum Synonyms {
         "-h": .option("--help"),
     ]
 
+    /// Letters that are flags without a value in curl.
+    static let flags = Set<Character>("fsSLkJvNIGgn")
+
+    /// Options that mean something for `remove` alone.
+    private static let removeOptions: [String: Meaning] = {
+        let ages = Meaning.advice("history.max_age of the configuration removes ended tasks by their age")
+        return ["--until": ages, "--before": ages, "--older-than": ages, "--age": ages, "--older": ages]
+    }()
+
     /// Returns advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
     /// - Parameter names: the options of the verb; no other option is suggested.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {
         let isAdd = path == ["add"] || path == ["batch", "add"]
-        guard let meaning = (isAdd ? addOptions[option] : nil) ?? options[option] else { return nil }
+        let own = isAdd ? addOptions : path == ["remove"] ? removeOptions : [:]
+        guard let meaning = own[option] ?? options[option] else { return nil }
         switch meaning {
         case .advice(let text): return text
         case .option(let text):

@@ -30,6 +30,16 @@ extension FixedWidthInteger {
     }
 }
 
+extension Int64 {
+    /// Reads the number of an event. `--since` of other verbs takes a time.
+    static func eventNumber(_ text: String) throws -> Int64 {
+        guard let value = Int64(text, radix: 10) else {
+            throw ValidationError("expected the number of an event; `xferctl list --since` takes a time")
+        }
+        return value
+    }
+}
+
 extension WireValue {
     /// Parses an argument with the wire's own rules, so that both refuse the same values with the same text.
     static func argument(_ text: String) throws -> Self {

@@ -96,6 +96,8 @@ struct Examination: Sendable {
                 } else {
                     .well("roots", "\(directory) is there")
                 }
+            case .missing where isMadeByFirstDownload(directory, for: user):
+                .well("roots", "\(directory) does not exist; the first download makes it")
             case .missing:
                 .warning(
                     "roots", "\(directory) does not exist",
@@ -109,6 +111,18 @@ struct Examination: Sendable {
                 .problem("roots", "\(directory) is not a directory", "set download.roots and download.dir and reload")
             }
         }
+    }
+
+    /// True if the directory is the daemon's own for downloads and the daemon's user can write in its parent.
+    ///
+    /// A parent that is missing, too, may be that of a disk that is not mounted.
+    private func isMadeByFirstDownload(_ directory: String, for user: UInt32?) -> Bool {
+        guard let user, directory == text(settings["download.dir"]), let slash = directory.lastIndex(of: "/") else {
+            return false
+        }
+        let parent = slash == directory.startIndex ? "/" : String(directory[..<slash])
+        guard system.entry(parent) == .directory else { return false }
+        return system.permissions(parent)?.excludes(user) == false
     }
 
     /// Checks the space of the state directory and the directory for downloads, without the reserve.

@@ -9,7 +9,7 @@ enum FailureAdvice {
         let retry = SuggestedCommand.text("retry \(id)")
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
-            return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
+            return sentence(status: failure.httpStatus, id: id) ?? sentence(reason: failure.reason, id: id)
         case .authFailed? where failure.httpStatus == 401: return login(failure, id: id)
         case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
             return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
@@ -43,12 +43,14 @@ enum FailureAdvice {
     }
 
     /// The advice for a status; nil where the reason's own sentence applies.
-    private static func sentence(status: Int?, _ retry: String) -> String? {
+    private static func sentence(status: Int?, id: Int64) -> String? {
         guard let status else { return nil }
+        let retry = SuggestedCommand.text("retry \(id)")
         return switch status {
         case 400, 411...417, 422, 431: "Check the URL and the request; \(retry) repeats it."
         case 402, 403, 451:
-            "Check that you may access it, perhaps with a login (-u USER); \(retry) repeats the request."
+            "Check that you may access it, perhaps with a login (\(SuggestedCommand.text("update \(id) -u USER"))); \(retry) "
+                + "repeats the request."
         case 405, 501: "Check the method (-X): the server does not accept it for this URL."
         case 408, 425, 429, 500, 502...599: "The server has a problem of its own; later, \(retry)."
         case 406: "Check the headers (-H): the server has nothing of the requested kind."
@@ -67,10 +69,13 @@ enum FailureAdvice {
         case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
             return "Continue from the kept bytes with \(retry)."
         case .tooSlow:
-            return "Continue from the kept bytes with \(retry), or lower --min-rate when adding it."
+            return "Continue from the kept bytes with \(retry), or before that allow less with "
+                + "\(SuggestedCommand.text("update \(id) --min-rate RATE"))."
         case .protocolError, .invalidFraming:
             return "Tell the server's operator that its answer violates HTTP; \(retry) repeats the request."
-        case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
+        case .totalTimeout:
+            let change = SuggestedCommand.text("update \(id) --total-timeout TIME")
+            return "Give it more time with \(change), then \(retry)."
         case .trustRejected:
             return "Have the server's certificate fixed, or add its CA to the daemon's configuration (trust.ca_file)."
         case .pinMismatch: return "Do not continue before you know why the server has another key than the pinned one."
@@ -85,7 +90,9 @@ enum FailureAdvice {
         case .tooLarge:
             return "Allow more with \(SuggestedCommand.text("update \(id) --max-size SIZE")), then \(retry)."
         case .lengthMismatch, .checksumMismatch:
-            return "Check the checksum you gave (--checksum) and where the file comes from; \(retry) fetches it again."
+            let change = SuggestedCommand.text("update \(id) --checksum DIGEST")
+            return "Check the checksum you gave (\(change) sets another one) and where the file comes from; \(retry) "
+                + "fetches it again."
         case .unexpectedAnswer:
             return
                 "Check what the URL serves now, perhaps behind a sign-in page; the received bytes are kept, and \(retry) "
@@ -103,7 +110,10 @@ enum FailureAdvice {
             return
                 "Check whether the server carried it out; if not, \(retry). An Idempotency-Key header makes retries safe."
         case .credentialMissing: return "Have the credential's file, variable or profile restored, then \(retry)."
-        case .destinationExists: return "Choose another name (-o) or another --on-conflict, and add it again."
+        case .destinationExists:
+            let name = SuggestedCommand.text("update \(id) -o NAME")
+            let replace = SuggestedCommand.text("update \(id) --on-conflict overwrite")
+            return "Choose another name with \(name), or replace the file with \(replace), then \(retry)."
         case .destinationDenied:
             return "Choose a directory (-d) below one of the daemon's roots that its user may write to."
         case .destinationUnavailable: return "Mount or create the directory, then \(retry)."

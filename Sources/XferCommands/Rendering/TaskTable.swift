@@ -5,7 +5,7 @@ import XferProtocol
 
 /// A column of `xferctl list`.
 enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case id, state, done, size, rate, eta, priority, group, label, host, name, note, url, added, ended
+    case id, state, done, size, rate, eta, priority, owner, group, label, host, name, path, note, url, added, ended
 
     var title: String { rawValue.uppercased() }
 
@@ -19,10 +19,12 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .rate: "its present rate"
         case .eta: "the remaining time"
         case .priority: "its priority"
+        case .owner: "its user's uid"
         case .group: "its group"
         case .label: "its label"
         case .host: "the server's name"
         case .name: "the file's name"
+        case .path: "the published file"
         case .note: "the reason why it waits or failed"
         case .url: "requested text"
         case .added: "the time at which it was added"
@@ -33,7 +35,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// Fields of a task that the column needs beyond those of a summary.
     fileprivate var fields: [String] {
         switch self {
-        case .priority, .group: [rawValue]
+        case .priority, .owner, .group: [rawValue]
         case .added: ["created_at"]
         case .ended: ["finished_at"]
         default: []
@@ -46,7 +48,8 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case "created_at": self = .added
         case "finished_at": self = .ended
         case "wait", "error", "warning", "phase": self = .note
-        case "output", "final_path": self = .name
+        case "output": self = .name
+        case "final_path": self = .path
         case "progress": self = .done
         default: return nil
         }
@@ -54,10 +57,10 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     fileprivate var tableColumn: Table.Column {
         switch self {
-        case .id, .done, .size, .rate, .eta: Table.Column(title: title, alignment: .right)
+        case .id, .done, .size, .rate, .eta, .owner: Table.Column(title: title, alignment: .right)
         case .state, .priority, .added, .ended: Table.Column(title: title)
         case .note: Table.Column(title: title, isFlexible: true, cut: .end)
-        case .group, .label, .host, .name, .url: Table.Column(title: title, isFlexible: true)
+        case .group, .label, .host, .name, .path, .url: Table.Column(title: title, isFlexible: true)
         }
     }
 }
@@ -97,10 +100,12 @@ enum TaskTable {
         case .rate: Table.Cell(task.isRunning ? ByteText.rate(task.rate, in: task.rateUnits) : "")
         case .eta: Table.Cell(task.eta.map { DurationText.short($0) } ?? "")
         case .priority: Table.Cell(record.priority?.description ?? "")
+        case .owner: Table.Cell(record.owner?.description ?? "")
         case .group: Table.Cell(record.group ?? "")
         case .label: Table.Cell(record.label ?? "")
         case .host: Table.Cell(host(record))
         case .name: Table.Cell(task.fileName)
+        case .path: Table.Cell(task.finalPath ?? "")
         case .note: Table.Cell(remark(task, now))
         case .url: Table.Cell(record.url ?? "")
         case .added: Table.Cell(record.createdAt.map { TimeText.clock($0, now: now) } ?? "")
@@ -134,13 +139,14 @@ enum TaskTable {
             case .rate: task.isRunning ? Double(task.rate) : nil
             case .eta: task.eta.map { Double($0) }
             case .priority: record.priority?.value.flatMap { Priority.allCases.firstIndex(of: $0) }.map { Double($0) }
+            case .owner: record.owner.map { Double($0.rawValue) }
             case .added: record.createdAt.map { Double($0.rawValue) }
             case .ended: record.finishedAt.map { Double($0.rawValue) }
-            case .state, .group, .label, .host, .name, .note, .url: nil
+            case .state, .group, .label, .host, .name, .path, .note, .url: nil
             }
         if let number { return SortKey(number: number) }
         switch column {
-        case .state, .group, .label, .host, .name, .note, .url:
+        case .state, .group, .label, .host, .name, .path, .note, .url:
             let text = cell(column, record, task, now).text
             return text.isEmpty ? nil : SortKey(text: text)
         default: return nil

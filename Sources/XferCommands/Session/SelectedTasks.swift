@@ -69,10 +69,12 @@ struct SelectedTasks {
     /// The tasks that published these files: for each path the newest preferred one, else the newest one.
     ///
     /// - Parameters:
-    ///   - paths: absolute paths.
+    ///   - paths: absolute paths of files.
+    ///   - directories: beginnings of paths that end in a slash; the files beneath them are wanted, too.
     ///   - demands: true for a task that is preferred; a path without such a task gets any other task.
     static func publishing(
-        _ paths: Set<String>, fields: [String], preferring demands: (TaskRecord) -> Bool, _ daemon: DaemonSession
+        _ paths: Set<String>, beneath directories: Set<String>, fields: [String],
+        preferring demands: (TaskRecord) -> Bool, _ daemon: DaemonSession
     ) throws(CommandFailure) -> [String: TaskID] {
         var params = TaskList.Params()
         var filter = TaskFilter()
@@ -85,14 +87,16 @@ struct SelectedTasks {
             // The newest come first.
             let page = try daemon.call(TaskList.self, params).value
             for task in page.tasks {
-                guard let path = task.finalPath, paths.contains(path) else { continue }
+                guard let path = task.finalPath,
+                    paths.contains(path) || directories.contains(where: { path.hasPrefix($0) })
+                else { continue }
                 if demands(task) {
                     found[path] = found[path] ?? task.id
                 } else {
                     others[path] = others[path] ?? task.id
                 }
             }
-            params.cursor = found.count < paths.count ? page.nextCursor : nil
+            params.cursor = found.count < paths.count || !directories.isEmpty ? page.nextCursor : nil
         } while params.cursor != nil
         return found.merging(others) { newest, _ in newest }
     }

@@ -12,7 +12,7 @@ struct DaemonStarter {
     /// The uid of unknown users (user_namespaces(7)). Daemons refuse it, so that it could not even stop its own daemon.
     private static let overflowUser: uid_t = 65534
     private static let remedy =
-        "specify directories that you can write to: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
+        "specify directories that you can write to: `export XFERD_STATE_DIR=DIR`, then `xferctl add -d DIR URL`"
 
     /// True if the failure to connect means that no daemon of the user's runs, and another one would serve.
     ///
@@ -130,7 +130,12 @@ struct DaemonStarter {
 
     /// The log, in the state directory, which only its user can read.
     private func openLog(_ facts: Facts) throws(CommandFailure) -> Int32 {
-        Self.makeDirectories(facts.stateDirectory)
+        if let failure = Self.makeDirectories(facts.stateDirectory) {
+            throw CommandFailure(
+                .noDaemon,
+                "no daemon runs, and none can be started: \(SafeText.sanitised(failure.path)) cannot be created: "
+                    + "\(failure.reason); \(Self.remedy)")
+        }
         var status = stat()
         if stat(facts.log, &status) == 0, status.st_size > Self.longestLog { rename(facts.log, facts.log + ".1") }
         let log = open(facts.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -144,14 +149,20 @@ struct DaemonStarter {
         return log
     }
 
-    /// Creates the directory and its parents; failures are noticed when the log is opened.
-    private static func makeDirectories(_ path: String) {
+    /// Creates the directory and its parents.
+    ///
+    /// - Returns: the first directory that is missing and cannot be created; nil if there is none.
+    static func makeDirectories(_ path: String) -> (path: String, reason: String)? {
         var made = ""
         let names = path.split(separator: "/")
         for (index, name) in names.enumerated() {
             made += "/" + name
-            _ = mkdir(made, index == names.count - 1 ? 0o700 : 0o755)
+            guard mkdir(made, index == names.count - 1 ? 0o700 : 0o755) != 0 else { continue }
+            let code = errno
+            // Some file systems refuse before they say that the directory exists.
+            if access(made, F_OK) != 0 { return (made, String(cString: strerror(code))) }
         }
+        return nil
     }
 
     /// Waits until the user's daemon answers.

@@ -78,7 +78,11 @@ struct AddCommand: ParsableCommand {
         guard !urls.contains("") else {
             throw ValidationError("A URL is empty: an unset variable of a script, perhaps. Nothing was added.")
         }
-        guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
+        guard !urls.contains("-") else {
+            throw ValidationError("- is no URL; -i - reads a list from standard input, -o - writes to standard output.")
+        }
+        if options.output.json, let refusal = OtherHabits.dataAsURL(urls) { throw ValidationError(refusal) }
+        guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
             let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
             throw ValidationError("Nothing to transfer: give URLs or -i FILE.\(taken)")
@@ -111,19 +115,19 @@ struct AddCommand: ParsableCommand {
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
         let directory = destination.directory
-        let warning = BoundedLookup.run { _ in
+        let refusal = BoundedLookup.run { _ in
             OtherHabits.dataAsDirectory(directory) { Glibc.access($0, F_OK) == 0 }
         }
-        if let warning = warning ?? nil { Output.error.line("xferctl: \(warning)") }
+        if let refusal = refusal ?? nil { throw CommandFailure.usage(refusal) }
+        if let warning = OtherHabits.unexpandedURL(urls) { Output.error.line("xferctl: \(warning)") }
         var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(
             chosen, count: count, mirrors: mirrors, paths: .current(for: options.connection))
-        if let digests = try checksums.read({
+        let digests = try checksums.read {
             try FetchedText(daemon: options.open(start), task: template.task($0)).read()
-        }) {
-            list = try apply(digests, to: list, &template)
         }
+        if !digests.isEmpty { list = try apply(digests, to: list, &template) }
         let kind = template.task("").kind ?? .download
         let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
@@ -160,7 +164,10 @@ struct AddCommand: ParsableCommand {
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
-        if status != .done { throw CommandFailure(status) }
+        if status != .done {
+            if showsResponse, let id = added.ids.first { try mentionResponse(of: id) }
+            throw CommandFailure(status)
+        }
         try added.finish()
         guard let id = added.ids.first else { return }
         if showsResponse { try showResponse(of: id) }
@@ -169,14 +176,14 @@ struct AddCommand: ParsableCommand {
 
     /// Sets each task's digest, or makes a list of all files that have one.
     private func apply(
-        _ digests: ChecksumList, to list: InputList?, _ template: inout TaskTemplate
+        _ digests: [ChecksumList], to list: InputList?, _ template: inout TaskTemplate
     ) throws(CommandFailure) -> InputList? {
         template.checksums = digests
         for url in urls where digests.checksum(for: url, output: file.output) == nil {
             let name = SafeText.sanitised(Redaction.url(url))
             throw .usage("--checksums: \(SafeText.sanitised(digests.title)) has no digest for \(name)")
         }
-        guard !urls.isEmpty || list != nil else { return digests.inputList(beneath: checksums.directory) }
+        guard !urls.isEmpty || list != nil else { return checksums.inputList(of: digests) }
         guard var list else { return nil }
         var entries: [InputList.Entry] = []
         for entry in list.entries {
@@ -194,9 +201,30 @@ struct AddCommand: ParsableCommand {
         return list
     }
 
+    /// Prints the response. The response to HEAD is its header fields.
     private func showResponse(of id: TaskID) throws {
         let daemon = try options.open()
+        if content.method == .head {
+            var params = TaskGet.Params(id: id)
+            params.fields = TaskColumns(["http_status", "response_headers"])
+            let task = try daemon.call(TaskGet.self, params).value.task
+            if let status = task.httpStatus { Output.standard.line("HTTP \(status)") }
+            for field in task.responseHeaders?.fields ?? [] {
+                Output.standard.line(SafeText.sanitised("\(field.name): \(field.value)"))
+            }
+            return
+        }
         try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
+    }
+
+    /// Says that the body of a refusal is kept, if there is one.
+    private func mentionResponse(of id: TaskID) throws(CommandFailure) {
+        var params = TaskResult.Params(id: id)
+        params.length = 1
+        guard case .success(let answer) = try options.open().attempt(TaskResult.self, params),
+            answer.value.bytes?.isEmpty == false
+        else { return }
+        Output.error.line("    \(SuggestedCommand.text("result \(id)")) shows the server's answer.")
     }
 
     private func add(

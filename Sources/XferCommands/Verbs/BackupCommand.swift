@@ -20,6 +20,12 @@ struct BackupCommand: ParsableCommand {
     /// A large database takes longer than other calls.
     private static let patience = Duration.seconds(3600)
 
+    mutating func validate() throws {
+        guard file != "-" else {
+            throw ValidationError("expected a file: the daemon writes it, and not this command. ./- is a file.")
+        }
+    }
+
     func run() throws {
         guard let paths = PathResolver.current(for: options.connection) else {
             throw CommandFailure.usage("the working directory was removed: give the file's absolute path")

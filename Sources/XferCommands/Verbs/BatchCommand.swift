@@ -67,6 +67,7 @@ struct BatchCommand: ParsableCommand {
         var notify = false
 
         @OptionGroup var start: StartOptions
+        @OptionGroup var verbosity: VerbosityOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
@@ -74,6 +75,7 @@ struct BatchCommand: ParsableCommand {
             if notify && !wait {
                 throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
             }
+            try verbosity.check(beside: options.output)
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
@@ -102,14 +104,14 @@ struct BatchCommand: ParsableCommand {
                 Self.report(refused)
                 throw CommandFailure(.refused, "nothing was added")
             }
-            ExistingFiles.report(tasks.map(\.task), options.connection)
+            if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
             let answer = try add(tasks, template)
             let problems = answer.value.errors
             refused += problems.compactMap { problem in
                 tasks.indices.contains(problem.index) ? Self.remark(problem, tasks[problem.index]) : nil
             }
             var document = answer.raw.objectValue ?? JSONObject()
-            if !options.output.json {
+            if !options.output.json, !verbosity.quiet {
                 Output.standard.line(BatchText.added(answer.value, refused: refused.count))
             }
             Self.report(refused)
@@ -117,7 +119,8 @@ struct BatchCommand: ParsableCommand {
             if wait {
                 do throws(CommandFailure) {
                     status = try BatchWaiter.wait(
-                        for: answer.value.batch.id, options, timeout: timeout, notifies: notify, isDaemonKnown: true
+                        for: answer.value.batch.id, options, timeout: timeout, notifies: notify, isDaemonKnown: true,
+                        isQuiet: verbosity.quiet
                     ) { document["batch"] = $0.raw["batch"] }
                 } catch {
                     if options.output.json { Output.standard.document(JSONValue.object(document)) }

@@ -13,7 +13,7 @@ struct EventsCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Begin after this number; 0 is the oldest stored event.", valueName: "seq"),
-        transform: Int64.integer)
+        transform: Int64.eventNumber)
     var since: Int64?
 
     @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")

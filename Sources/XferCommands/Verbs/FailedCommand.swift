@@ -12,7 +12,18 @@ struct FailedCommand: ParsableCommand {
             `xferctl retry --failed --host HOST` retries those of a host.
 
               xferctl failed --since yesterday
+              xferctl failed --group isos
             """)
+
+    @Option(
+        help: ArgumentHelp("Only tasks of this group; may be repeated.", valueName: "name"),
+        completion: .daemon(.groups))
+    var group: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Only tasks with this label; may be repeated.", valueName: "text"),
+        completion: .daemon(.labels))
+    var label: [String] = []
 
     @Option(
         help: ArgumentHelp("Only tasks that failed at or after this time.", valueName: "time"),
@@ -29,6 +40,8 @@ struct FailedCommand: ParsableCommand {
         var params = TaskList.Params()
         params.filter = TaskFilter()
         params.filter?.state = OneOrMany([.failed])
+        params.filter?.group = group.isEmpty ? nil : OneOrMany(group)
+        params.filter?.label = label.isEmpty ? nil : OneOrMany(label)
         params.fields = TaskColumns(["state", "error", "url", "finished_at"])
         let records = try PageOptions.all(largest: TaskPages.largest) { limit, cursor throws(CommandFailure) in
             params.limit = limit

@@ -93,9 +93,9 @@ struct LimitCommand: ParsableCommand {
     }
 }
 
-/// Bytes per second, or `default` for the rate of the configuration and its timetable.
+/// Bytes per second, `off` as in the timetable, or `default` for the rate of the configuration and its timetable.
 struct RateArgument: ExplainedArgument {
-    static var expected: String { "bytes per second such as 500K, 1.5M or 2Mi, 0 for no limit, or default" }
+    static var expected: String { "bytes per second such as 500K, 1.5M or 2Mi, 0 or off for no limit, or default" }
 
     let patch: Patch<Int64>
 
@@ -104,9 +104,9 @@ struct RateArgument: ExplainedArgument {
             patch = .clear
             return
         }
-        guard let rate = ByteAmount(parsing: argument)?.bytes, (0...BandwidthLimits.highest).contains(rate) else {
-            return nil
-        }
+        guard let rate = ["off", "unlimited"].contains(argument) ? 0 : ByteAmount(parsing: argument)?.bytes,
+            (0...BandwidthLimits.highest).contains(rate)
+        else { return nil }
         patch = .set(rate)
     }
 }

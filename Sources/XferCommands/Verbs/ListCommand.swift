@@ -169,6 +169,10 @@ struct ListCommand: ParsableCommand {
         try names(text).map { name in
             // The same names as in --json.
             guard let column = TaskColumn(rawValue: name.lowercased()) ?? TaskColumn(fieldName: name) else {
+                guard !TaskRecord.wireFields.contains(where: { $0.name == name }) else {
+                    let name = SafeText.sanitised(name)
+                    throw ValidationError("\"\(name)\" is a field and no column; --fields \(name) shows it")
+                }
                 throw unknown(name, "column", among: TaskColumn.allCases.map(\.rawValue))
             }
             return column

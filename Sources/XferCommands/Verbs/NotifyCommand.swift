@@ -17,7 +17,7 @@ struct NotifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Begin after the event with this number; 0 is the oldest stored event.", valueName: "seq"),
-        transform: Int64.integer)
+        transform: Int64.eventNumber)
     var since: Int64?
 
     @OptionGroup var options: VerbOptions

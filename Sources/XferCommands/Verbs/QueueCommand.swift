@@ -24,9 +24,12 @@ struct QueueCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "pause",
             abstract: "Pause the queue; running transfers continue.",
-            discussion: "Applies until `xferctl queue resume`, also after restarts.")
+            discussion: """
+                Applies until `xferctl queue resume`, also after restarts. Running tasks that --running has paused stay \
+                paused until `xferctl resume ID`. To stop all for a while, stop the daemon: its next start goes on.
+                """)
 
-        @Flag(help: "Also pause running tasks.")
+        @Flag(help: "Also pause running tasks, each by itself.")
         var running = false
 
         @OptionGroup var options: VerbOptions

@@ -12,9 +12,11 @@ struct VerifyCommand: TaskVerb {
             Files are compared with the digest that was verified when they were published. If none was, the first \
             verification computes SHA-256, and the daemon keeps it for the next one. The exit status is 1 if a file \
             differs, was changed or is gone. The files are read by this command, with your rights. A file is compared \
-            with the digest of the last task that published it; ./7 is a file, and 7 a task.
+            with the digest of the last task that published it; ./7 is a file, and 7 a task. Of a directory all files \
+            are compared that tasks published beneath it.
 
               xferctl verify 7
+              xferctl verify ~/data
               xferctl verify ~/Downloads/*.iso
               xferctl verify --group isos
               xferctl verify --all
@@ -22,7 +24,8 @@ struct VerifyCommand: TaskVerb {
     static let states: Set<TaskState> = [.completed]
 
     @Argument(
-        help: ArgumentHelp("Ids of tasks (7, 1,2, 1-5 or 7-), or published files.", valueName: "id-or-file"),
+        help: ArgumentHelp(
+            "Ids of tasks (7, 1,2, 1-5 or 7-), published files, or directories of them.", valueName: "id-or-file"),
         completion: .daemon(.tasks), transform: VerifyTarget.argument)
     var targets: [VerifyTarget] = []
 
@@ -83,28 +86,30 @@ struct VerifyCommand: TaskVerb {
     /// The tasks whose files are verified, in the order of the arguments, and the files that no task published.
     private func tasks(_ daemon: DaemonSession) throws(CommandFailure) -> (ids: [TaskID], unknown: [String]) {
         let named = targets.compactMap { if case .tasks(let ids) = $0 { ids } else { nil } }
-        let files = targets.compactMap { if case .file(let path) = $0 { path } else { nil } }
-        guard !files.isEmpty else {
+        let arguments = targets.compactMap { if case .file(let path) = $0 { path } else { nil } }
+        guard !arguments.isEmpty else {
             let selected = SelectedTasks(named: named, isAll: all, filters: filters, daemon: daemon)
             return (try selected.ids(in: Self.states), [])
         }
         guard let paths = PathResolver.here() else { throw .usage("the working directory does not exist any more") }
         // A task has the path of its directory as the client gave it.
-        let candidates = files.map { file in
-            let path = paths.absolute(file)
-            return [path, BoundedLookup.run { _ in VerifyTarget.resolved(path) } ?? nil].compactMap(\.self)
+        let candidates = arguments.map { argument in
+            let path = paths.absolute(argument)
+            return BoundedLookup.run { _ in VerifyTarget.candidates(path) } ?? (files: [path], directories: [])
         }
+        let (files, directories) = (candidates.flatMap(\.files), candidates.flatMap(\.directories))
         let published = try SelectedTasks.publishing(
-            Set(candidates.joined()), fields: ["checksum", "digest"],
+            Set(files), beneath: Set(directories), fields: ["checksum", "digest"],
             preferring: { $0.checksum != nil || $0.digest != nil }, daemon)
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
+        var known = Set(ids)
         var unknown: [String] = []
-        for (file, candidates) in zip(files, candidates) {
-            if let id = candidates.lazy.compactMap({ published[$0] }).first {
-                if !ids.contains(id) { ids.append(id) }
-            } else {
-                unknown.append(file)
-            }
+        for (argument, candidates) in zip(arguments, candidates) {
+            let file = candidates.files.lazy.compactMap { published[$0] }.first
+            let beneath = published.filter { path, _ in candidates.directories.contains { path.hasPrefix($0) } }
+            let found = file.map { [$0] } ?? beneath.sorted { $0.key < $1.key }.map(\.value)
+            if found.isEmpty { unknown.append(argument) }
+            ids += found.filter { known.insert($0).inserted }
         }
         return (ids, unknown)
     }
@@ -121,6 +126,19 @@ enum VerifyTarget: Hashable, Sendable {
     static func argument(_ text: String) throws -> VerifyTarget {
         guard !text.isEmpty else { throw ValidationError("expected \(TaskIDsArgument.expected), or a file") }
         return TaskIDsArgument(argument: text).map { .tasks($0) } ?? .file(text)
+    }
+
+    /// The paths by which tasks may know a file, or the beginnings of paths, with a slash, of the files of a directory.
+    ///
+    /// - Parameter path: an absolute path.
+    static func candidates(_ path: String) -> (files: [String], directories: [String]) {
+        guard let real = realpath(path, nil) else { return ([path, resolved(path)].compactMap(\.self), []) }
+        defer { free(real) }
+        var status = stat()
+        guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return ([path, resolved(path)].compactMap(\.self), [])
+        }
+        return ([], [path, String(cString: real)].map { $0.hasSuffix("/") ? $0 : $0 + "/" })
     }
 
     /// The path without symbolic links in its directories; nil if there is no such directory.

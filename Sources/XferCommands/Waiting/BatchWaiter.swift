@@ -10,6 +10,8 @@ struct BatchWaiter {
     private var session: LiveSession
     private let deadline: ContinuousClock.Instant?
     private let terminal: Terminal
+    /// True if only a batch with failures is shown, on standard error.
+    private let isQuiet: Bool
     private var region: LiveRegion
     private var nextFrame = Readiness.now
     /// The figures of the members, and the time at which they are read again.
@@ -22,10 +24,11 @@ struct BatchWaiter {
 
     /// - Parameter timeout: nil waits without a limit.
     init(
-        _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false,
+        _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false, isQuiet: Bool = false,
         terminal: Terminal = .standard
     ) throws(CommandFailure) {
         self.id = id
+        self.isQuiet = isQuiet
         self.options = options
         self.terminal = terminal
         region = LiveRegion(terminal)
@@ -39,12 +42,14 @@ struct BatchWaiter {
     /// - Parameter showDocument: called with the completed batch if JSON is printed.
     static func wait(
         for id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, notifies: Bool, isDaemonKnown: Bool = false,
+        isQuiet: Bool = false,
         _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {
         var notifier = notifies ? Notifier() : nil
         if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         do throws(CommandFailure) {
-            var waiter = try BatchWaiter(id, options, timeout: timeout, isDaemonKnown: isDaemonKnown)
+            var waiter = try BatchWaiter(
+                id, options, timeout: timeout, isDaemonKnown: isDaemonKnown, isQuiet: isQuiet)
             var end: BatchRecord?
             let status = try waiter.run {
                 end = $0.value.batch
@@ -75,13 +80,14 @@ struct BatchWaiter {
                         options.output.json ? nil : try MemberFigures.read(of: answer.value.batch, session.daemon)
                     region.clear()
                     onEnd(answer)
-                    if !options.output.json {
-                        options.show(answer) { result, terminal in
+                    let batch = answer.value.batch
+                    let hasFailures = batch.skipped > 0 || batch.counts.cancelled > 0
+                    if !options.output.json, !isQuiet || hasFailures {
+                        options.show(answer, on: isQuiet ? .error : .standard) { result, terminal in
                             BatchText(style: terminal.style).lines(result.batch, figures)
                         }
                     }
-                    let batch = answer.value.batch
-                    return batch.skipped > 0 || batch.counts.cancelled > 0 ? .taskFailed : .done
+                    return hasFailures ? .taskFailed : .done
                 }
             } catch {
                 // It went away while it was being asked.
@@ -118,7 +124,7 @@ struct BatchWaiter {
 
     // MARK: Progress
 
-    private var showsProgress: Bool { terminal.isInteractive && !options.output.json }
+    private var showsProgress: Bool { terminal.isInteractive && !options.output.json && !isQuiet }
 
     /// Shows how far the batch is, in one line.
     private mutating func draw() throws(CommandFailure) {

@@ -64,7 +64,15 @@ extension TaskAdmission {
         } catch FileError.unmounted, FileError.unanswering {
             return .unknown
         } catch {
-            throw refusal(error, path: path)
+            let refused = refusal(error, path: path)
+            // The caller may have named none.
+            guard case .notWritable = error, destination.directory == rights.downloadDirectory,
+                case .permissionDenied(let path, let reason) = refused
+            else { throw refused }
+            throw ManagerError.permissionDenied(
+                path: path,
+                reason: "\(reason); \(destination.directory) is the daemon's own directory (download.dir): "
+                    + "specify another one")
         }
     }
 

@@ -94,6 +94,7 @@ struct EndLogLine {
         default: return nil
         }
         if let id = event.taskID { metadata["task"] = "\(id)" }
+        if let owner = event.owner { metadata["owner"] = "\(owner)" }
         if let task { add(task) }
     }
 

@@ -13,7 +13,10 @@ actor WebhookRun: AttemptMaker {
     var attemptState = AttemptState()
     private let webhook: WebhookDefinition
     private let key: String
-    private let body: [UInt8]
+    /// The events, or the template's text for one, which `run` fills in.
+    private var body: [UInt8]
+    private let event: String
+    private let template: WebhookTemplate?
     private let contentType: String
     private var wasStopped = false
 
@@ -30,8 +33,9 @@ actor WebhookRun: AttemptMaker {
         self.key = key
         // The configuration is checked: a template that cannot be read is none.
         let template = webhook.template.flatMap { try? WebhookTemplate($0, contentType: webhook.contentType) }
-        let body = webhook.isBatched ? "[\(events.joined(separator: ","))]" : events.joined()
-        self.body = Array((template?.body(for: body) ?? body).utf8)
+        event = webhook.isBatched ? "[\(events.joined(separator: ","))]" : events.joined()
+        body = Array(event.utf8)
+        self.template = template
         contentType = template?.contentType ?? "application/json"
         let request = TransferRequest(
             url: webhook.url, method: .post, redirect: .deny, timeouts: Self.timeouts)
@@ -66,6 +70,7 @@ actor WebhookRun: AttemptMaker {
 
     func run() async -> Answer {
         do {
+            if let template { body = Array(template.body(for: event, name: await nameOfTask()).utf8) }
             var request = specification.request
             request.headers = try await fields()
             let sent = body
@@ -85,6 +90,16 @@ actor WebhookRun: AttemptMaker {
         } catch {
             return wasStopped ? .stopped : .failure("\(error)")
         }
+    }
+
+    /// The file's name of an event without a path; nil if the task was removed.
+    private func nameOfTask() async -> String? {
+        guard let id = WebhookValues(event).taskWithoutPath,
+            let task = try? await services.store.read({ try $0.task(id) })
+        else { return nil }
+        let specification = task.specification
+        return specification.destination.name
+            ?? FileName.suggested(disposition: nil, urls: specification.namingURLs(last: nil))
     }
 
     /// The header fields. The secret is read and the signature computed at each attempt.

@@ -20,7 +20,7 @@ public struct WebhookTemplate: Hashable, Sendable {
         case title
         /// The file with its length, or the reason of its failure.
         case text
-        /// The file's name; without one `task 42`.
+        /// The file's name, or the one that the task's URL suggests; of a removed task `task 42`.
         case name
         case path
         /// The length with its unit: `8.0 MiB`.
@@ -76,9 +76,11 @@ public struct WebhookTemplate: Hashable, Sendable {
 
     /// The body for an event.
     ///
-    /// - Parameter event: its JSON text, the body without a template.
-    public func body(for event: String) -> String {
-        let values = WebhookValues((try? JSONValue(parsing: Array(event.utf8))) ?? .null)
+    /// - Parameters:
+    ///   - event: its JSON text, the body without a template.
+    ///   - name: the file's name if the event has no path, as that of a failure.
+    public func body(for event: String, name: String? = nil) -> String {
+        let values = WebhookValues(event, name: name)
         return parts.reduce(into: "") { body, part in
             switch part {
             case .text(let text): body += text
@@ -107,8 +109,20 @@ public struct WebhookTemplate: Hashable, Sendable {
 /// The fields of a template for one event.
 struct WebhookValues {
     private let event: JSONValue
+    private let knownName: String?
 
-    init(_ event: JSONValue) { self.event = event }
+    /// - Parameters:
+    ///   - event: its JSON text; one that cannot be read has no fields.
+    ///   - name: the file's name if the event has no path.
+    init(_ event: String, name: String? = nil) {
+        self.event = (try? JSONValue(parsing: Array(event.utf8))) ?? .null
+        knownName = name
+    }
+
+    /// The task of an event without a path; nil if the event has a path or is not about a task.
+    var taskWithoutPath: TaskID? {
+        string("path").isEmpty ? event["task_id"]?.integerValue.map { TaskID($0) } : nil
+    }
 
     func text(of field: WebhookTemplate.Field) -> String {
         switch field {
@@ -142,7 +156,7 @@ struct WebhookValues {
 
     private var name: String {
         if let last = string("path").split(separator: "/").last { return String(last) }
-        return event["task_id"]?.integerValue.map { "task \($0)" } ?? ""
+        return knownName ?? event["task_id"]?.integerValue.map { "task \($0)" } ?? ""
     }
 
     private var summary: String {

@@ -18,6 +18,7 @@ import XferTestSupport
                 await #expect(throws: RPCRefusal.self) { try await daemon.add("http://127.0.0.1:9/f") })
             #expect(refusal.reason == "permission_denied" && refusal.path == "dir")
             #expect(refusal.message.contains("cannot write in \"\(disk.path)\""), "\(refusal)")
+            #expect(refusal.message.contains("is the daemon's own directory (download.dir)"), "\(refusal)")
             let told = try await daemon.ctl("add", "-o", "\(disk.path)/x", "http://127.0.0.1:9/f")
             #expect(told.exit == .code(3))
             #expect(told.errors.contains("output: cannot write in \"\(disk.path)\""), "\(told)")

@@ -103,10 +103,34 @@ import XferTestSupport
         (["add", "--checksums", "S"], "--checksums FILE needs --base-url URL"),
         (["add", "--checksums", "S", "--base-url", "http://h/", "http://h/f"], "for lists without URLs"),
         (["add", "--checksums", "/nonexistent/S", "http://h/f"], "cannot read /nonexistent/S"),
+        (["add", "--checksums", "http://h/S", "--checksums", "T"], "--checksums FILE needs --base-url URL"),
+        (
+            [
+                "add", "--checksums", "S", "--checksums", "T", "--keyring", "k", "--signature", "s", "--base-url",
+                "http://h/",
+            ], "--signature is for one list"
+        ),
     ])
     func optionsThatDoNotFitAreRefused(arguments: [String], text: String) async throws {
         let result = try await Program.run(arguments)
         #expect(result.exit == .code(2) && result.errors.contains(text), "\(result)")
+    }
+
+    @Test func ofSeveralListsEachGivesItsDigestsAndTheFirstOneCounts() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("\(Self.one)  a\n", to: directory.file("a.sha256"))
+        try FileTree.write("\(Self.two)  a\n\(Self.two)  b\n", to: directory.file("b.sha256"))
+        let daemon = try ScriptedDaemon { _, _ in .result(["ids": [1, 2], "existing": []]) }
+        let lists = ["--checksums", "a.sha256", "--checksums", "b.sha256"]
+        for arguments in [["http://h/a", "http://h/b"], ["--base-url", "http://h"]] {
+            let result = try await Program.run(
+                ["add"] + lists + arguments, daemon: daemon, directory: directory.path)
+            #expect(result.exit == .code(0), "\(result)")
+            let tasks = daemon.calls(of: "task.add").last?["tasks"]?.arrayValue ?? []
+            #expect(tasks.map { $0["url"] } == ["http://h/a", "http://h/b"])
+            #expect(
+                tasks.map { $0["checksum"] } == [.string("sha-256=\(Self.one)"), .string("sha-256=\(Self.two)")])
+        }
     }
 
     @Test func aFileThatIsNotListedIsRefused() async throws {

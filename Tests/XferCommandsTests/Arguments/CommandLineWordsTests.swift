@@ -24,7 +24,9 @@ import XferTestSupport
         ("list -n1", "list -n 1"), ("list -n=1", "list -n 1"), ("add -ofile http://h/", "add -o file http://h/"),
         ("add -i-", "add -i -"), ("add -o -x http://h/", "add -o -x http://h/"), ("add -- -ofile", "add -- -ofile"),
         ("add -ofile -- -ofile", "add -o file -- -ofile"), ("list -xyz", "list -xyz"), ("pause -1", "pause -1"),
-        ("add -o -- -ofile", "add -o -- -o file"),
+        ("add -o -- -ofile", "add -o -- -o file"), ("add -qo- http://h/", "add -qo - http://h/"),
+        ("add -qofile http://h/", "add -qo file http://h/"), ("add -wqo -x http://h/", "add -wqo -x http://h/"),
+        ("add -wx1 http://h/", "add -wx1 http://h/"),
     ])
     func theValueOfAShortOptionMayBeJoinedToIt(line: String, expected: String) throws {
         #expect(try ordered(line) == expected)
@@ -38,7 +40,18 @@ import XferTestSupport
         ("help paus", "unknown command \"paus\"; did you mean pause?"),
         ("help policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy sett", "unknown command \"sett\"; did you mean set?"),
-        ("policy frobnicate", "unknown command \"frobnicate\"; see `xferctl policy --help`"),
+        (
+            "group nightly",
+            "unknown command \"nightly\"; see `xferctl group --help`, or `xferctl group show nightly` for the one of that name"
+        ),
+        ("queue frobnicate", "unknown command \"frobnicate\"; see `xferctl queue --help`"),
+        ("token delete phone", "unknown command \"delete\"; did you mean revoke?"),
+        ("queue drain", "unknown command \"drain\"; did you mean pause?"),
+        ("drain", "unknown command \"drain\"; did you mean shutdown --mode drain?"),
+        (
+            "reload",
+            "unknown command \"reload\"; the daemon reads its configuration again by itself when the file is saved"
+        ),
         ("unpause 7", "unknown command \"unpause\"; did you mean resume?"),
         ("restart 7", "unknown command \"restart\"; did you mean retry?"),
         ("delete 7", "unknown command \"delete\"; did you mean remove?"),
@@ -46,7 +59,7 @@ import XferTestSupport
         ("journal", "unknown command \"journal\"; did you mean daemon log?"),
         ("queue unpause", "unknown command \"unpause\"; did you mean resume?"),
         // No synonym among a group's verbs.
-        ("policy download", "unknown command \"download\"; see `xferctl policy --help`"),
+        ("queue download", "unknown command \"download\"; see `xferctl queue --help`"),
     ])
     func anUnknownCommandIsRefusedWithTheOneThatWasMeant(line: String, message: String) {
         #expect(throws: CommandFailure.usage(message)) { try ordered(line) }
@@ -74,6 +87,22 @@ import XferTestSupport
         ("add --limit 5K http://h/", "unknown option --limit; did you mean --limit-rate RATE?"),
         ("add -x8 http://h/", "unknown option -x; curl's is --proxy URL, aria2c's is --segments COUNT"),
         ("batch add -j 3", "unknown option -j; it is a limit of the queue: `xferctl limit --max-active COUNT`"),
+        (
+            "add -fsSL http://h/",
+            "unknown options in -fsSL; -f, -S: an error status always fails the task: leave it out; "
+                + "-s: curl's is --quiet, aria2c's is --segments COUNT; -L: redirects are always followed: leave it out"
+        ),
+        (
+            "add -sSo x http://h/",
+            "unknown options in -sSo; -s: curl's is --quiet, aria2c's is --segments COUNT; "
+                + "-S: an error status always fails the task: leave it out"
+        ),
+        // The letters behind it are its value.
+        ("add -Psub http://h/", "unknown option -P; did you mean -d DIR?"),
+        (
+            "remove --failed --until 5d",
+            "unknown option --until; history.max_age of the configuration removes ended tasks by their age"
+        ),
         ("pause --force 3", "unknown option --force; no command prompts before it acts: leave the option out"),
         // A value is no option.
         ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),

@@ -115,6 +115,20 @@ import XferSystem
         #expect(examination(system(entries: entries), settings).roots().map(\.level) == levels)
     }
 
+    /// A missing parent may be that of a disk that is not mounted.
+    @Test(
+        arguments: [
+            (["/home/ada": .directory], 996, .well), (["/home/ada": .directory], 0, .warning), ([:], 996, .warning),
+        ] as [([String: SystemFacts.Entry], UInt32, Finding.Level)])
+    func aDownloadDirectoryThatTheFirstDownloadMakesIsNoWarning(
+        entries: [String: SystemFacts.Entry], owner: UInt32, level: Finding.Level
+    ) {
+        var facts = system(entries: entries, texts: ["/proc/7/status": "Uid:\t996\t996\t996\t996\n"])
+        facts.permissions = { _ in SystemFacts.Permissions(owner: owner, mode: 0o755) }
+        let settings = ["download.roots": "[]", "download.dir": "\"/home/ada/Downloads\""]
+        #expect(examination(facts, settings).roots(processID: 7).map(\.level) == [level])
+    }
+
     @Test(
         arguments: [
             (0, 0o755, .problem), (0, 0o700, .problem), (996, 0o755, .well), (996, 0o555, .problem),

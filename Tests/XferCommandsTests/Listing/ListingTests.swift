@@ -172,5 +172,19 @@ extension LocalZone {
         #expect(lines == ["2 b 404 (Not Found) 2026-01-02 00:00:00 9", "1 a dns failure 8"], "\(result)")
         let recent = try await Program.run(["failed", "--json", "--since", "2026-01-02"], daemon: daemon)
         #expect(recent.output.contains(#""count":1"#) && !recent.output.contains(#""count":2"#), "\(recent)")
+        _ = try await Program.run(["failed", "--group", "isos", "--label", "a", "--label", "b"], daemon: daemon)
+        let filter = daemon.calls(of: "task.list").last?["filter"]
+        #expect(filter == ["state": "failed", "group": "isos", "label": ["a", "b"]], "\(filter ?? .null)")
+    }
+
+    @Test func columnsHaveThePublishedFileAndTheUser() async throws {
+        let task = Wire.task(7, "completed", ["final_path": "/d/a b", "owner": 1000])
+        let daemon = try ScriptedDaemon { _, _ in .result(["tasks": [task], "next_cursor": nil]) }
+        let result = try await Program.run(
+            ["list", "--owner", "1000", "--columns", "path", "--no-header", "--oldest-first"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output == "/d/a b\n", "\(result)")
+        #expect(daemon.calls(of: "task.list").last?["filter"]?["owner"] == 1000)
+        let field = try await Program.run(["list", "--columns", "id,digest"], daemon: daemon)
+        #expect(field.exit == .code(2) && field.errors.contains("--fields digest shows it"), "\(field)")
     }
 }

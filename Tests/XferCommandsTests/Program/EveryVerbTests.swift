@@ -27,6 +27,11 @@ import XferTestSupport
         "verify",
     ]
 
+    /// Options by which those verbs select tasks.
+    private static let selectors: Set = [
+        "--all", "--state", "--failed", "--group", "--label", "--slot", "--host", "--owner",
+    ]
+
     /// A value that the option takes.
     private static func sample(_ argument: CommandTree.Argument, of verb: String) -> String {
         if case .words(let words) = argument.values, let first = words.first {
@@ -92,7 +97,7 @@ import XferTestSupport
 
     /// The command line with one option, and with what the verb and the option need beside it.
     private static func words(_ verb: String, with argument: CommandTree.Argument, named name: String) -> [String] {
-        let selects = ["--all", "--state", "--failed", "--group", "--label", "--slot", "--host"].contains(name)
+        let selects = selectors.contains(name)
         var words = verb.split(separator: " ").map(String.init) + (least[verb] ?? [])
         if selecting.contains(verb), !selects { words.append("1") }
         let goals = ["--top", "--bottom", "--before", "--after"]
@@ -186,8 +191,11 @@ import XferTestSupport
         (["pause", "5-3"], "ids of tasks such as 7, 1,2, 1-5 or 7-"),
         (["limit", "--max-active", "x"], "an integer, or default"),
         (["limit", "--order", "x"], "fifo, lifo or default"),
-        (["limit", "--recv", "x"], "bytes per second such as 500K"), (["list", "-n", "x"], "an integer from 0"),
+        (["list", "-n", "x"], "an integer from 0"),
         (["cache", "show", "x"], "an entry's id"), (["batch", "show", "x"], "a batch's id"),
+        (["limit", "--recv", "x"], "bytes per second such as 500K, 1.5M or 2Mi, 0 or off for no limit"),
+        (["events", "--since", "yesterday"], "the number of an event; `xferctl list --since` takes a time"),
+        (["backup", "-"], "a file: the daemon writes it"), (["list", "--columns", ","], "names, separated by commas"),
         (["--socket", "", "list"], "a path, found nothing"),
     ])
     func aRefusedValueSaysWhatIsAccepted(arguments: [String], expected: String) async throws {

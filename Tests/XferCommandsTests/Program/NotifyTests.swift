@@ -82,6 +82,28 @@ private struct FakeNotifySend {
         #expect(try program.calls[0].contains("|xferctl no longer waits|time is up; the transfer continues"))
     }
 
+    @Test(arguments: [(0, ""), (1, "finished     3 of 3, 1 failed")] as [(Int64, String)])
+    func aQuietBatchPrintsOnlyFailures(failed: Int64, text: String) async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("http://h/1\n", to: directory.file("list"))
+        var batch = BatchRecord()
+        (batch.id, batch.total, batch.finished, batch.skipped) = (BatchID(4), 3, 3, failed)
+        batch.completedAt = Timestamp(seconds: 1)
+        let record = batch.wire
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "batch.add": .result(["batch": record, "ids": [1, 2, 3], "errors": []])
+            case "batch.get": .result(["batch": record])
+            case "task.list": .result(["tasks": [], "next_cursor": nil])
+            default: .result(["subscription": 1, "last_seq": 1])
+            }
+        }
+        let result = try await Program.run(
+            ["batch", "add", "-q", "--wait", "-i", "list"], daemon: daemon, directory: directory.path)
+        #expect(result.exit == .code(failed == 0 ? 0 : 1) && result.output.isEmpty, "\(result)")
+        #expect(text.isEmpty ? result.errors.isEmpty : result.errors.contains(text), "\(result)")
+    }
+
     @Test(arguments: [["batch", "add", "-i", "-"], ["batch", "show", "4"]])
     func aBatchThatIsWaitedForIsToldAsAWhole(words: [String]) async throws {
         var batch = BatchRecord()

@@ -41,10 +41,30 @@ import XferTestSupport
         #expect(OtherHabits.takenURL([("-o", "f"), ("-d", nil)]).isEmpty)
     }
 
-    @Test func dataInPlaceOfADirectoryIsWarnedOf() {
+    @Test func jsonInPlaceOfAURLIsRefusedWithCurlsOption() async throws {
+        let result = try await Program.run(["add", "--json", "{\"a\": 1}", "http://h/"])
+        #expect(result.exit == .code(2) && result.errors.contains("--json-body DATA"), "\(result)")
+        let dash = try await Program.run(["add", "-"])
+        #expect(dash.exit == .code(2) && dash.errors.contains("-i - reads a list"), "\(dash)")
+        #expect(OtherHabits.dataAsURL(["http://h/{a,b}", "items?page=2"]) == nil)
+    }
+
+    /// curl(1), "URL".
+    @Test(arguments: [
+        ("http://h/a[001-100].jpg", "[001-100] in a URL is requested as it is; bash expands {001..100}"),
+        ("http://h/a[0-9:2].jpg", "[0-9:2] in a URL is requested as it is; bash expands {0..9}"),
+        ("http://h/a[a-z].jpg", "bash expands {a..z}"), ("http://h/{a,b}", "{a,b} in a URL is requested as it is"),
+        ("http://[::1]/a", nil), ("http://h/a[1]", nil), ("http://h/{a}", nil),
+    ])
+    func aURLThatCurlWouldExpandIsWarnedOf(url: String, text: String?) {
+        let warning = OtherHabits.unexpandedURL(["http://h/", url])
+        #expect(text.map { warning?.contains($0) == true } ?? (warning == nil), "\(warning ?? "no warning")")
+    }
+
+    @Test func dataInPlaceOfADirectoryIsRefused() {
         for data in ["a=b", "{\"a\": 1}", "@body"] {
-            let warning = OtherHabits.dataAsDirectory(data, exists: { _ in false })
-            #expect(warning?.contains("--data DATA") == true)
+            let refusal = OtherHabits.dataAsDirectory(data, exists: { _ in false })
+            #expect(refusal?.contains("--data DATA") == true)
             #expect(OtherHabits.dataAsDirectory(data, exists: { _ in true }) == nil)
         }
         // A partition of a data set, as Hive names them.
@@ -59,6 +79,17 @@ import XferTestSupport
     func helpVersionCompletionsAndManualNeedNoDaemon(arguments: [String]) async throws {
         let result = try await Program.run(arguments)
         #expect(result.exit == .code(0) && !result.output.isEmpty && result.errors.isEmpty, "\(result)")
+    }
+
+    /// A label of more than 63 octets (RFC 1035, 2.3.4) is refused without a request to a name server.
+    @Test func aServerWhoseNameCannotBeResolvedIsNotBlamedOnAFirewall() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("xfer_1\n", to: directory.file("token"))
+        let name = String(repeating: "a", count: 64) + ".example"
+        let result = try await Program.run(
+            ["list", "--server", "https://\(name)", "--token-file", "token"], directory: directory.path)
+        #expect(result.exit == .code(4) && result.errors.contains("its name cannot be resolved"), "\(result)")
+        #expect(result.errors.contains("check the URL") && !result.errors.contains("--server-ca"), "\(result)")
     }
 
     @Test func aMissingDaemonMessageListsTriedSocketsAndHowToStartOne() async throws {

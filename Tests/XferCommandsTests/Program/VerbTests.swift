@@ -26,7 +26,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "-R", "--group", "g", "--label", "l", "--client-key", "k", "--max-retries", "3", "--retry-for", "2h",
                 "--connect-timeout", "5", "--idle-timeout", "1m", "--total-timeout", "1h", "--http1.1", "--redirect",
                 "same_origin", "--allow-downgrade", "--meta", #"{"job":1}"#, "--resume", "unsafe", "--accept-status",
-                "200", "--checksum", "md5=d41d8cd98f00b204e9800998ecf8427e", "http://host/file.iso",
+                "200", "--checksum", "md5=d41d8cd98f00b204e9800998ecf8427e", "--owner", "bob", "http://host/file.iso",
             ], daemon: daemon, directory: directory.path)
         #expect(result.exit == .code(0), "\(result)")
         #expect(result.output == "#17 queued: file17.iso\n")
@@ -37,7 +37,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "output": .string("\(directory.path)/sub/x.iso"),
                 "on_conflict": "skip",
                 "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0640", "remote_time": true,
-                "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
+                "priority": "high", "group": "g", "label": "l", "owner": "bob", "client_key": "k", "paused": true,
+                "max_retries": 3,
                 "retry_for": 7200, "retry_failed": true, "max_recv_rate": 65_536, "segments": 8, "resume": "unsafe",
                 "redirect": "same_origin",
                 "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": 60,
@@ -55,6 +56,18 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(daemon.calls(of: "task.add").first?["on_conflict"] == "continue")
         let both = try await Program.run(["add", "-c", "--on-conflict", "skip", "http://host/f"], daemon: daemon)
         #expect(both.exit == .code(2) && both.errors.contains("exclude each other"), "\(both)")
+    }
+
+    @Test func theResponseToHEADIsItsHeaderFields() async throws {
+        let task = Wire.task(
+            7, "completed", ["kind": "data", "http_status": 200, "response_headers": ["Content-Length": "12"]])
+        let tasks = Tasks([7: task])
+        let daemon = try ScriptedDaemon { method, params in
+            method == "task.get" ? .result(["task": task]) : tasks.answer(method, params)
+        }
+        let result = try await Program.run(["add", "--wait", "-X", "HEAD", "http://h/f"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output == "HTTP 200\nContent-Length: 12\n", "\(result)")
+        #expect(daemon.calls(of: "task.result").isEmpty)
     }
 
     @Test func addWithoutDirectoryAndOutputUsesTheDaemonsDirectory() async throws {

@@ -96,4 +96,28 @@ import XferTestSupport
         #expect(two.exit == .code(3) && two.errors.contains("no completed task published ./8"), "\(two)")
         #expect(two.output == "#7 \(path): right\n")
     }
+
+    @Test func ofADirectoryAllFilesBeneathItAreVerifiedInTheirOrder() async throws {
+        let directory = try TemporaryDirectory()
+        let data = try directory.makeDirectory("data")
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        func task(_ id: Int64, _ path: String) -> JSONValue {
+            [
+                "id": .integer(id), "state": "completed", "final_path": .string(path),
+                "checksum": .string("sha-256=\(digest)"),
+            ]
+        }
+        let tasks = [task(9, "\(data)/b"), task(8, "\(data)-other/b"), task(7, "\(data)/a"), task(6, "\(data)/b")]
+        for name in ["a", "b"] { try FileTree.write("abc", to: "\(data)/\(name)") }
+        let daemon = try ScriptedDaemon { method, params in
+            method == "task.get"
+                ? .result(["task": tasks.first { $0["id"] == params["id"] } ?? .null])
+                : .result(["tasks": .array(tasks), "next_cursor": nil])
+        }
+        let one = try await Program.run(["verify", "data/"], daemon: daemon, directory: directory.path)
+        #expect(one.exit == .code(0) && one.output == "#7 \(data)/a: right\n#9 \(data)/b: right\n", "\(one)")
+        let empty = try directory.makeDirectory("none")
+        let none = try await Program.run(["verify", "."], daemon: daemon, directory: empty)
+        #expect(none.exit == .code(3) && none.errors.contains("no completed task published ."), "\(none)")
+    }
 }

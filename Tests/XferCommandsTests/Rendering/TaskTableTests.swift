@@ -46,7 +46,7 @@ import XferProtocol
             7,
             [
                 "label": "l", "group": "g", "priority": "high", "created_at": "2026-01-02T03:04:05Z",
-                "finished_at": "2026-01-02T03:04:05Z",
+                "finished_at": "2026-01-02T03:04:05Z", "owner": 1000, "final_path": "/d/f",
             ])
         for column in TaskColumn.allCases {
             #expect(lines(TaskTable.table([task], [column], now: .now)).first == column.title)
@@ -55,5 +55,6 @@ import XferProtocol
         }
         let line = lines(TaskTable.table([task], [.group, .label, .host, .added], now: .now)).last ?? ""
         #expect(line.hasPrefix("g      l      host  2026-01-0"), "\(line)")
+        #expect(lines(TaskTable.table([task], [.owner, .path], now: .now)) == ["OWNER  PATH", " 1000  /d/f"])
     }
 }

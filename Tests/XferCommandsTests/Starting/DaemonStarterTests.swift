@@ -53,6 +53,16 @@ import XferTestSupport
         #expect(systems.advice(ServiceManagers(hasSystem: true, hasUser: false)).hasPrefix("ask the operator"))
     }
 
+    @Test func aStateDirectoryThatCannotBeCreatedNamesTheDirectoryAtFault() throws {
+        let scratch = try TemporaryDirectory()
+        #expect(DaemonStarter.makeDirectories("\(scratch.path)/a/b") == nil)
+        // Directories that exist are no fault.
+        #expect(DaemonStarter.makeDirectories("\(scratch.path)/a/b") == nil)
+        let failure = DaemonStarter.makeDirectories("/proc/none/state/xferd")
+        #expect(failure?.path == "/proc/none")
+        #expect(failure?.reason.isEmpty == false)
+    }
+
     @Test func rootStartsOneOnlyWithoutSystemd() {
         let none = ConnectionError.noSocket(path: "/s")
         #expect(!mayStart([(.user, none), (.system, none)], isRoot: true))

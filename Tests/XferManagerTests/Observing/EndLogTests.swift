@@ -32,14 +32,14 @@ import XferModel
     private let id = TaskID(7)
 
     private func event(_ payload: EventPayload) -> Event {
-        Event(seq: 1, time: Timestamp(seconds: 0), taskID: id, owner: Owner(uid: 0), payload: payload)
+        Event(seq: 1, time: Timestamp(seconds: 0), taskID: id, owner: Owner(uid: 1000), payload: payload)
     }
 
     @Test func aCompletedTaskIsALineWithItsPathAndLength() throws {
         let payload = EventPayload.taskCompleted(path: "/d/f", size: 12, skipped: false, notModified: false)
         let line = try #require(EndLogLine(event(payload), nil))
         #expect(line.level == .info && line.message == "a task has completed")
-        #expect(line.metadata == ["task": "7", "path": "/d/f", "bytes": "12"])
+        #expect(line.metadata == ["task": "7", "owner": "1000", "path": "/d/f", "bytes": "12"])
         let skipped = EventPayload.taskCompleted(path: "/d/f", size: 12, skipped: true, notModified: false)
         #expect(EndLogLine(event(skipped), nil)?.message == "a task has completed: its file existed")
     }
@@ -49,7 +49,9 @@ import XferModel
         let line = try #require(EndLogLine(event(.taskFailed(error: error)), nil))
         #expect(line.level == .warning && line.message == "a task has failed")
         #expect(
-            line.metadata == ["task": "7", "reason": "http_status", "error": "h answered 404", "host": "h"])
+            line.metadata == [
+                "task": "7", "owner": "1000", "reason": "http_status", "error": "h answered 404", "host": "h",
+            ])
         #expect(EndLogLine(event(.taskCancelled), nil) == nil)
     }
 
