@@ -90,9 +90,10 @@ struct VerifyCommand: TaskVerb {
         }
         guard let paths = PathResolver.here() else { throw .usage("the working directory does not exist any more") }
         // A task has the path of its directory as the client gave it.
-        let candidates = files.map { file in
+        let candidates = files.map { file -> [String] in
             let path = paths.absolute(file)
-            return [path, BoundedLookup.run { _ in VerifyTarget.resolved(path) } ?? nil].compactMap(\.self)
+            let resolved = BoundedLookup.run { _ in VerifyTarget.resolved(path) } ?? nil
+            return [path] + [resolved].compactMap(\.self)
         }
         let published = try SelectedTasks.publishing(
             Set(candidates.joined()), fields: ["checksum", "digest"],
