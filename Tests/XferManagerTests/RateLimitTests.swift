@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import Testing
+import XferCore
 import XferModel
 import XferTestSupport
 

@@ -1,5 +1,5 @@
 import StrictJSON
-public import XferModel
+import XferModel
 public import XferProtocol
 
 /// Any number of tasks, with few calls.

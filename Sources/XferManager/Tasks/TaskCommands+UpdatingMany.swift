@@ -1,5 +1,6 @@
 public import XferModel
 public import XferProtocol
+import XferStore
 
 /// Changes of many tasks.
 extension TaskCommands {

@@ -1,4 +1,4 @@
-import XferModel
+public import XferModel
 
 /// The deliveries that an event causes. They are recorded in the transaction that appends it.
 extension StoreTransaction {

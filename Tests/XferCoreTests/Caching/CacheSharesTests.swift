@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferCore
 
@@ -39,7 +40,7 @@ import XferModel
 
     /// The sum of what is left is the goal, but for a byte of each owner.
     @Test(arguments: 0..<50) func whatIsLeftFitsAndIsFair(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let use = Dictionary(
             uniqueKeysWithValues: (0..<Int.random(in: 1...9, using: &random)).map {
                 (UInt32($0), Int64.random(in: 0...1000, using: &random))
