@@ -56,7 +56,8 @@ struct XferdCommand: ParsableCommand {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(
                 configurationFile: config, stateDirectory: stateDir, socket: socket),
-            settings: try parsedSettings(), logsToForeground: foregroundLog)
+            settings: try parsedSettings(), logsToForeground: foregroundLog,
+            programVersion: Self.configuration.version)
         let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [
             (printSchema, { _ in OneShotCommands.printSchema() }), (printStart, OneShotCommands.printStart),
             (printConfig, OneShotCommands.printConfiguration), (checkConfig, OneShotCommands.checkConfiguration),

@@ -147,7 +147,7 @@ public enum Daemon {
         logger.notice(
             "started",
             metadata: [
-                "version": "\(XferVersion.current)", "configuration": "\(instance.loaded.fileDescription)",
+                "version": "\(instance.options.programVersion)", "configuration": "\(instance.loaded.fileDescription)",
                 "state_directory": "\(instance.paths.stateDirectory)",
             ])
         try WallClockWatch.start { Task { await manager.onClockSet() } }
@@ -223,11 +223,17 @@ public struct DaemonOptions: Hashable, Sendable {
     public var settings: [String: String]
     /// True for text with timestamps on standard error, regardless of the configuration.
     public var logsToForeground: Bool
+    /// The program's version with its commit, for the log.
+    public var programVersion: String
 
-    public init(paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false) {
+    public init(
+        paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false,
+        programVersion: String? = nil
+    ) {
         self.paths = paths
         self.settings = settings
         self.logsToForeground = logsToForeground
+        self.programVersion = programVersion ?? XferVersion.current
     }
 }
 

@@ -96,6 +96,9 @@ import XferTestSupport
             let log = try await daemon.ctl("log", "\(id)")
             #expect(log.isSuccess && log.output.contains("task.completed"), "\(log)")
             try await daemon.stop()
+            let version = try await Command.run("\(Command.productsDirectory)/xferd", ["--version"]).output.dropLast()
+            let start = daemon.log.split(separator: "\n").first { $0.contains("started") }
+            #expect(start?.contains(version) == true, "\(version): \(start ?? "")")
             #expect(daemon.log.contains("started") && daemon.log.contains("state_directory=\(daemon.stateDirectory)"))
             #expect(daemon.log.split(separator: "\n").contains { $0.contains("stopping") && $0.contains("paused=1") })
         }
