@@ -93,7 +93,7 @@ struct VerifyCommand: TaskVerb {
         }
         guard let paths = PathResolver.here() else { throw .usage("the working directory does not exist any more") }
         // A task has the path of its directory as the client gave it.
-        let candidates = arguments.map { argument in
+        let candidates = arguments.map { argument -> (files: [String], directories: [String]) in
             let path = paths.absolute(argument)
             return BoundedLookup.run { _ in VerifyTarget.candidates(path) } ?? (files: [path], directories: [])
         }
