@@ -135,7 +135,7 @@ struct QueueListTests {
                 }
                 // Lanes of other hosts count, too.
                 for host in ["b", "c", "d"] { try transaction.add(1, to: host) }
-                let other = TaskQuery(hosts: ["z"])
+                let other = TaskQuery(hosts: [HostSelector("z")])
                 #expect(try page(other, scan: 5).nextCursor == nil)
                 #expect(try page(other, scan: 3).nextCursor != nil)
             }
