@@ -1,5 +1,6 @@
 import StrictJSON
 import Testing
+import XferFiles
 import XferModel
 import XferProtocol
 import XferStore
@@ -66,7 +67,7 @@ import XferTestSupport
     @Test func theCopiesThatTasksSendCountUntilTheyAreSent() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.onAnyOther { _ in Reply(201, text: "") }
-        var manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
         try await manager.start()
         let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         func add(_ length: Int, to manager: TransferManager) async throws -> TaskID {
@@ -84,22 +85,22 @@ import XferTestSupport
             return try await manager.tasks.add([draft], for: guest)[0].id
         }
         let first = try await add(16_000, to: manager)
-        await #expect(throws: ManagerError.self) { [manager] in try await add(24_001, to: manager) }
+        await #expect(throws: ManagerError.self) { try await add(24_001, to: manager) }
         // Nothing of the refused one is left.
-        try await eventually("one copy is left") { [manager] in try manager.services.spool.settledNames().count == 1 }
+        try await eventually("one copy is left") { try manager.services.spool.settledNames().count == 1 }
         _ = try await add(24_000, to: manager)
         #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 40_000)
-        await #expect(throws: ManagerError.self) { [manager] in try await add(4096, to: manager) }
+        await #expect(throws: ManagerError.self) { try await add(4096, to: manager) }
         _ = try await manager.tasks.apply(.resume, to: [first], for: guest)
         #expect(try await fixture.end(of: first, in: manager).state == .completed)
         #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 24_000)
         _ = try await add(16_000, to: manager)
         // Another daemon counts as this one.
         await manager.shutdown(.suspend)
-        manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
-        try await manager.start()
-        await #expect(throws: ManagerError.self) { [manager] in try await add(4096, to: manager) }
-        await manager.shutdown(.suspend)
+        let next = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await next.start()
+        await #expect(throws: ManagerError.self) { try await add(4096, to: next) }
+        await next.shutdown(.suspend)
     }
 
     /// Copies are made before they are counted: those that are being made count, too.
