@@ -1968,7 +1968,7 @@ class TaskFilter(TypedDict, total=False):
     """Owners' uids; only operators see others' tasks."""
 
     host: Union[str, Sequence[str]]
-    """Hosts of the URLs; with :port unless it is the scheme's default."""
+    """Hosts of the URLs, at any port, or at one: example.org, example.org:8080, [::1]:8080."""
 
     ids: Union[TaskID, Sequence[TaskID]]
     """Ids."""
