@@ -191,7 +191,7 @@ extension TaskCommands {
             try directory.sync()
         } catch {
             // The deletions may not be durable, so that the tasks have to stay.
-            let reported = Set(kept.map(\.id))
+            let reported = Set(kept.map(\.shown.id))
             kept += all.filter { !reported.contains($0.id) }.map { $0.kept("\(error)", keepsTask: true) }
         }
         return kept
