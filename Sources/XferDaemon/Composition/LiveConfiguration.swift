@@ -42,7 +42,8 @@ final class LiveConfiguration: Sendable {
         let settings = loaded.settings
         let certificates = settings.listen.compactMap(\.tls).flatMap(\.files.files)
         return Set(
-            settings.policies.flatMap(\.pinFiles) + [settings.service.authoritiesFile] + certificates)
+            settings.policies.flatMap(\.pinFiles) + [settings.service.authoritiesFile].compactMap(\.self) + certificates
+        )
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }

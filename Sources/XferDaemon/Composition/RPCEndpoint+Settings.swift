@@ -1,5 +1,6 @@
 import Glibc
 package import JSONRPC
+import XferManager
 import XferSystem
 
 extension RPCEndpoint {

@@ -1,3 +1,4 @@
+import XferManager
 import XferProtocol
 
 /// Settings in force with the origin of each value.

@@ -36,8 +36,7 @@ struct NamedFiles {
     private var settings: Settings { loaded.settings }
 
     private mutating func checkAuthorities() {
-        let file = settings.service.authoritiesFile
-        guard let fault = Self.fault(ofAuthorities: file) else { return }
+        guard let file = settings.service.authoritiesFile, let fault = Self.fault(ofAuthorities: file) else { return }
         let problem = SettingsProblem(
             origin: origin("trust.ca_file"), key: "trust.ca_file",
             message: "\(file) \(fault); without it no https server is trusted")

@@ -1,4 +1,5 @@
 import Logging
+import XferManager
 import XferModel
 
 /// One key of the configuration: its name, its property, its accepted values and its purpose.

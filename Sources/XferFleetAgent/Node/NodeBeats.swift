@@ -4,6 +4,7 @@ import XferClient
 import XferCore
 import XferDaemon
 import XferFleet
+import XferManager
 import XferModel
 import XferSystem
 

@@ -358,7 +358,7 @@ import XferTestSupport
         }
         let seven = TaskID(7)
         #expect(outcome(.init(changed: [seven], unchanged: [], missing: []), .pause)?.text == "paused: #7")
-        let unchanged = SelectionResult.Unchanged(id: seven, state: .running, reason: "not_resumable")
+        let unchanged = SelectionResult.Unchanged(id: seven, state: .running, reason: .notResumable)
         let refused = outcome(.init(changed: [], unchanged: [unchanged], missing: []), .pause)
         #expect(refused == WatchMessage("not paused: #7 is running (not resumable)", isRefusal: true))
         let missing = outcome(.init(changed: [], unchanged: [], missing: [seven]), .retry)

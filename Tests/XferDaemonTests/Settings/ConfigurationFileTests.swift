@@ -1,6 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 import Testing
+import XferManager
 import XferModel
 import XferSystem
 import XferTestSupport

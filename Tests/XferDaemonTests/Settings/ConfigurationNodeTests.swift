@@ -1,4 +1,5 @@
 import Testing
+import XferManager
 
 @testable import XferDaemon
 

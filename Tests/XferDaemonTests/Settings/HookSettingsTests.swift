@@ -1,4 +1,5 @@
 import Testing
+import XferManager
 import XferModel
 
 @testable import XferDaemon

@@ -1,5 +1,6 @@
 import Logging
 import Testing
+import XferManager
 import XferModel
 
 @testable import XferDaemon
