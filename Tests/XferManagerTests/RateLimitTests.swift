@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager

@@ -407,7 +407,7 @@ import XferTestSupport
             #expect(page.tasks.map(\.id) == [id])
         case .counts: #expect(try await manager.queries.counts()[.running] == 1)
         case .stats: #expect(try await manager.queue.stats(for: caller).counts.running == 1)
-        case .group: #expect(try await manager.groups.get("g", of: nil, for: caller).counts.running == 1)
+        case .group: #expect(try await manager.groups.get("g", of: nil, for: caller).counts[.running] == 1)
         case .filter:
             let counts = try await manager.tasks.apply(.pause, to: TaskQuery(states: [.running]), for: caller)
             #expect(counts.changedCount == 1)

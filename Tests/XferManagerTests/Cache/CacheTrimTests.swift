@@ -34,7 +34,7 @@ import XferTestSupport
         let manager = try await fixture.open(change: {
             $0.cacheMaxBytes = 1000
             // A century: the rows were used in 1970.
-            $0.cacheMaxAge = 3_153_600_000
+            $0.cacheMaxAge = .seconds(3_153_600_000)
         })
         let (greedy, modest) = (Owner(uid: 1001), Owner(uid: 1002))
         try await Self.keep(3, of: 50, for: modest, in: manager)

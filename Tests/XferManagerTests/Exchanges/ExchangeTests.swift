@@ -1,6 +1,7 @@
 import Testing
 import XferFiles
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 import XferFiles
 import XferModel
+import XferProtocol
 import XferStore
 import XferSystem
 import XferTestSupport

@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 

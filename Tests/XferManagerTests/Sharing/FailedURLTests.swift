@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferProtocol
 import XferStore
 import XferSystem
 import XferTestSupport

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 

@@ -45,11 +45,4 @@ import XferModel
         let error = #expect(throws: WebhookTextError.self) { try WebhookTemplate("a {colour}") }
         #expect(error?.description.hasPrefix("there is no field {colour}; there are title, text, name") == true)
     }
-
-    @Test(
-        arguments: [
-            (0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (8_388_608, "8.0 MiB"),
-            (-5, "0 bytes"), (.max, "819.1 PiB"),
-        ] as [(Int64, String)])
-    func sizesAreInBinaryUnits(bytes: Int64, text: String) { #expect(SizeText.text(bytes) == text) }
 }
