@@ -165,7 +165,8 @@ struct TransferClientTests {
         return sizes.withLockedValue(\.self)
     }
 
-    @Test(arguments: [(0, []), (1, [1]), (9999, [9999]), (10_000, [10_000]), (10_001, [10_000, 1])])
+    @Test(
+        arguments: [(0, []), (1, [1]), (9999, [9999]), (10_000, [10_000]), (10_001, [10_000, 1])] as [(Int, [Int])])
     func anyNumberOfTasksIsAddedInCallsOfTenThousand(count: Int, sizes: [Int]) async throws {
         let tasks = (0..<count).map { NewTask(url: "http://a.test/\($0)") }
         #expect(try await sizesOfAdds(of: tasks, count: count) == sizes)
