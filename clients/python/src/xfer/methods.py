@@ -45,10 +45,10 @@ from .records import (
     TaskCountResult,
     TaskWaitResult,
     SelectionResultListed,
-    SelectionResultCounted,
     OperationID,
     SelectionResult,
     TaskChanges,
+    TaskUpdateManyResult,
     TaskMovePosition,
     TaskReadResult,
     TaskResultResult,
@@ -111,6 +111,7 @@ from .records import (
     FleetForgetResult,
     decode_task_add_result,
     decode_selection_result,
+    decode_task_update_many_result,
     decode_events_since_result,
 )
 
@@ -747,7 +748,13 @@ class TaskMethods:
         }
         return self._caller.ask("task.update", parameters, TaskGetResult.from_wire)
 
-    def update_many(self, filter: TaskFilter, changes: TaskChanges) -> SelectionResultCounted:
+    def update_many(
+        self,
+        filter: TaskFilter,
+        changes: TaskChanges,
+        *,
+        background: Maybe[bool] = UNSET,
+    ) -> TaskUpdateManyResult:
         """Changes fields of every unfinished task that matches and exists at the call, each as
         task.update does; not atomic. Ended tasks are unchanged; those that cannot be changed are
         refused with the reason.
@@ -755,14 +762,17 @@ class TaskMethods:
         Args:
             filter: The tasks.
             changes: The fields to change.
+            background: Answers at once with the id of an operation that continues in the
+                background, also after a crash (operation.get, operation.ended); default false.
 
         Takes the scope own.
         """
         parameters = {
             "filter": filter,
             "changes": changes,
+            "background": background,
         }
-        return self._caller.ask("task.update_many", parameters, SelectionResultCounted.from_wire)
+        return self._caller.ask("task.update_many", parameters, decode_task_update_many_result)
 
     def move(
         self,

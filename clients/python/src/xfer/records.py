@@ -378,7 +378,7 @@ TaskMovePosition = Literal["top", "bottom", "before", "after"]
 TaskResultEncoding = Literal["utf-8", "base64"]
 
 
-OperationVerb = Literal["pause", "resume", "cancel", "retry", "remove", "commit"]
+OperationVerb = Literal["pause", "resume", "cancel", "retry", "remove", "commit", "update"]
 
 
 OperationState = Literal["running", "completed", "failed", "cancelled"]
@@ -463,6 +463,7 @@ EventType = Literal[
     "batch.completed",
     "operation.progress",
     "operation.ended",
+    "webhook.discarded",
     "queue.idle",
     "activity.changed",
     "network.changed",
@@ -501,6 +502,7 @@ EventName = Literal[
     "batch.completed",
     "operation.progress",
     "operation.ended",
+    "webhook.discarded",
     "queue.idle",
     "activity.changed",
     "network.changed",
@@ -5606,6 +5608,55 @@ class OperationEndedEvent:
 
 
 @dataclass(frozen=True)
+class WebhookDiscardedEvent:
+    """Events of a user are not sent to webhooks, because too many of them wait. Reported once,
+    until half of the room is free again; no webhook gets it.
+    """
+
+    seq: int
+    """Number of the event; durable events are counted over the whole service and across restarts.
+    """
+
+    time: datetime
+    """Time of the event."""
+
+    type: Literal["webhook.discarded"]
+
+    limit: int
+    """Bytes of the user's events that may wait (access.max_undelivered)."""
+
+    task_id: Optional[TaskID] = None
+    """The task concerned."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> WebhookDiscardedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            limit=wire["limit"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
 class QueueIdleEvent:
     """No task is queued, waiting for a time, or running."""
 
@@ -7111,6 +7162,9 @@ TaskAddResult = Union[TaskAddOne, TaskAddMany]
 SelectionResult = Union[SelectionResultListed, SelectionResultCounted, SelectionResultBegun]
 
 
+TaskUpdateManyResult = Union[SelectionResultCounted, SelectionResultBegun]
+
+
 Event = Union[
     TaskAddedEvent,
     TaskRestoredEvent,
@@ -7135,6 +7189,7 @@ Event = Union[
     BatchCompletedEvent,
     OperationProgressEvent,
     OperationEndedEvent,
+    WebhookDiscardedEvent,
     QueueIdleEvent,
     ActivityChangedEvent,
     NetworkChangedEvent,
@@ -7178,6 +7233,13 @@ def decode_selection_result(wire: Mapping[str, Any]) -> SelectionResult:
     return SelectionResultBegun.from_wire(wire)
 
 
+def decode_task_update_many_result(wire: Mapping[str, Any]) -> TaskUpdateManyResult:
+    """Reads the alternative whose required fields are there."""
+    if "changed_count" in wire and "unchanged_count" in wire:
+        return SelectionResultCounted.from_wire(wire)
+    return SelectionResultBegun.from_wire(wire)
+
+
 EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "task.added": TaskAddedEvent.from_wire,
     "task.restored": TaskRestoredEvent.from_wire,
@@ -7202,6 +7264,7 @@ EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "batch.completed": BatchCompletedEvent.from_wire,
     "operation.progress": OperationProgressEvent.from_wire,
     "operation.ended": OperationEndedEvent.from_wire,
+    "webhook.discarded": WebhookDiscardedEvent.from_wire,
     "queue.idle": QueueIdleEvent.from_wire,
     "activity.changed": ActivityChangedEvent.from_wire,
     "network.changed": NetworkChangedEvent.from_wire,
