@@ -65,7 +65,8 @@ struct UpdateManyTests {
             $0.label = .set("later")
         }
         let interrupted = BulkOperation(
-            owner: Self.guest.owner, isOperator: false, verb: .update, filter: "{}", changes: changes.wire.text,
+            owner: Self.guest.owner, isOperator: false, verb: .update, filter: TaskFilter.everything.wire.text,
+            changes: changes.wire.text,
             rights: Self.guest.operationRights, last: last, reached: first, createdAt: Timestamp(seconds: 0))
         let operation = try await manager.store.write { try $0.insert(interrupted) }
         await manager.shutdown(.suspend)
@@ -88,7 +89,7 @@ struct UpdateManyTests {
         #expect(labels == [nil, "later", "later", nil])
         // The guest may not give this priority, in the background neither.
         let refused = try await manager.operations.begin(
-            .update, changes: .changing { $0.priority = .high }, TaskFilter(), for: Self.guest)
+            .update, changes: .changing { $0.priority = .high }, .everything, for: Self.guest)
         let end = try await ended(refused.id)
         #expect(end.counts.refused == 40 && end.counts.changed == 0)
         #expect(end.report.refusals.first?.reason == "permission_denied")
