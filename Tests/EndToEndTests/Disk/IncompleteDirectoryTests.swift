@@ -60,8 +60,10 @@ import XferTestSupport
             #expect(try daemon.downloaded.isEmpty)
             let parts = try ground.parts
             #expect(parts.count == 1 && parts[0].hasSuffix(".part"), "\(parts)")
-            let read = try await daemon.call("task.read", ["id": .integer(id), "length": 1])
-            #expect(read["data"]?.stringValue?.isEmpty == false, "\(read.text)")
+            try await eventually("a checkpoint lets its bytes be read") {
+                let read = try await daemon.call("task.read", ["id": .integer(id), "length": 1])
+                return read["data"]?.stringValue?.isEmpty == false
+            }
             gate.open()
             try expectFile(try await daemon.complete(id), is: source)
             try await daemon.expectDownloads(["f"])
