@@ -54,8 +54,7 @@ struct XferdCommand: ParsableCommand {
 
     func run() throws {
         let options = DaemonOptions(
-            paths: InstancePaths.Flags(
-                configurationFile: config, stateDirectory: stateDir, socket: socket),
+            paths: InstancePaths.Flags(configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog,
             programVersion: Self.configuration.version)
         let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [

@@ -48,7 +48,7 @@ import XferTestSupport
         ("webhook", 0, ""), ("webhook test nope", 3, "no webhook"), ("token", 0, ""),
         ("token revoke nope", 3, "no token"),
         ("token add t --scope all", 2, "metrics, read"), ("network", 0, ""), ("events --no-follow", 0, "task.added"),
-        ("events --since x", 2, "expected an integer"), ("status", 0, "process"), ("rpc daemon.status", 0, "store_id"),
+        ("events --since x", 2, "of an event"), ("status", 0, "process"), ("rpc daemon.status", 0, "store_id"),
         ("rpc nope", 3, "nope"), ("rpc task.get {", 2, "JSON"), ("completions bash", 0, "xferctl"),
         ("man", 0, "XFERCTL"),
         ("help fly", 2, "fly"), ("help pause", 0, "USAGE"), ("fly", 2, "unknown command"),

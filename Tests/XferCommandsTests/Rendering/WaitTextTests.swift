@@ -100,7 +100,7 @@ import XferModel
             return try #require(FailureAdvice.sentence(failure, id: 7))
         }
         #expect(try advice("/d/f exists and cannot be continued: nothing shows it").contains("--resume unsafe"))
-        #expect(try advice("/d/f exists").contains("another --on-conflict"))
+        #expect(try advice("/d/f exists").contains("--on-conflict overwrite"))
     }
 
     @Test(arguments: [

@@ -30,6 +30,7 @@ import XferModel
         expected.service.order = .lifo
         expected.service.retryFor = .seconds(7200)
         expected.service.downloadDirectory = "/home/ann/in"
+        expected.service.incompleteDirectory = "/home/ann/parts"
         expected.service.roots = ["/home/ann", "/srv/data"]
         expected.service.allowsHidden = true
         expected.service.reserve = 1_000_000_000

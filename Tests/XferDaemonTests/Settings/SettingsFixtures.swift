@@ -35,6 +35,7 @@ let everyKeyChanged = """
     bandwidth: { recv: 2M, send: 512K, timetable: ["08:00 512K", "19:00 off"] }
     download:
       dir: ~/in
+      incomplete_dir: ~/parts
       roots: ["~", "/srv/data"]
       allow_hidden: true
       reserve: 1G

@@ -63,7 +63,7 @@ extension AttemptMaker {
             outcome.codings,
             limits: ContentDecoding.Limits(
                 inMemory: settings.largestInlineResult, bytes: settings.largestResult,
-                ratio: Int64(settings.largestResultRatio)))
+                ratio: Int64(clamping: settings.largestResultRatio)))
         let source: ContentDecoding.Source =
             outcome.spilledLength.map { ContentDecoding.Source.file(descriptor: answer.spill.descriptor, length: $0) }
             ?? .bytes(outcome.body ?? [])
