@@ -13,8 +13,8 @@ public protocol RPCService: Sendable {
     /// time, and only for clients that read their answers.
     func isBulk(_ method: String) -> Bool
 
-    /// True if calls of this method wait for something that may take as long as they like, so that they do not count
-    /// towards `RPCLimits.requestsPerUser`.
+    /// True if calls of this method wait for an event, as long as the caller allows. They do not count towards
+    /// `RPCLimits.requestsPerUser`.
     func isWaiting(_ method: String) -> Bool
 
     /// True if a call of this method in a short line takes so little processor time that it is answered on the

@@ -6,7 +6,7 @@ public enum OperationRules {
     public static let mostRunning = 16
     /// The number of ended operations that are kept for each user.
     public static let mostEnded = 100
-    /// The time for which an ended operation is kept, in seconds.
+    /// The time for which an ended operation is kept.
     public static let keepEnded = Duration.seconds(604_800)
     /// The shortest time between two reports of progress.
     public static let reportInterval = Duration.seconds(1)

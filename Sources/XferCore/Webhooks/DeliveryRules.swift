@@ -17,7 +17,7 @@ public enum DeliveryRules {
     public static let longestWait = Duration.seconds(RetryPolicy.longestRetryAfter)
     /// The highest number of deliveries that wait for one webhook. If there are more, the oldest are discarded.
     public static let maxPending = 100_000
-    /// The highest number of failed deliveries that are stored, and the time for which they are stored, in seconds.
+    /// The highest number of failed deliveries that are stored, and the time for which they are stored.
     public static let maxFailed = 10_000
     public static let keepFailed = Duration.seconds(604_800)
 

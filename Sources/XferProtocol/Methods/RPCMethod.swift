@@ -22,7 +22,7 @@ public protocol RPCMethod: Sendable {
     static var examples: [MethodExample] { get }
     /// True if a call may read and return so much that the service runs only a few such calls at the same time.
     static var isBulk: Bool { get }
-    /// True if a call waits for something that may take as long as the caller allows, and takes little meanwhile.
+    /// True if a call waits for an event, as long as the caller allows. It does not count towards a user's running calls.
     static var isWaiting: Bool { get }
     /// True if a call with few parameters takes so little time that the thread that read it also answers it.
     static var isBrief: Bool { get }

@@ -11,7 +11,7 @@ import XferTestSupport
     private static let half = Fault.drop(after: cut, by: .close)
     private let source = SourceVersion.tagged(60, length: length)
 
-    /// More answers than a test gets: a resumption that meets the next try half way costs one that nobody sees.
+    /// More answers than a test gets: a resumption that comes during the next try uses one up without a wait.
     private static func untilReplaced(_ fault: Fault) -> [[Fault]] { Array(repeating: [fault], count: 1000) }
 
     // MARK: Breaks

@@ -51,7 +51,7 @@ import XferTestSupport
         let left = use.map { $0.value - (excess[$0.key] ?? 0) }
         #expect(left.allSatisfy { $0 >= 0 } && left.reduce(0, +) <= goal)
         #expect(left.reduce(0, +) > goal - Int64(use.count))
-        // Whoever loses anything has, but for a byte, as much as anyone.
+        // An owner that loses bytes keeps as much as any other owner, except for one byte.
         let most = left.max() ?? 0
         for owner in excess.keys { #expect((use[owner] ?? 0) - (excess[owner] ?? 0) >= most - 1, "\(use) \(goal)") }
     }
