@@ -28,6 +28,9 @@ public final class RPCConnection: Sendable {
         /// Makes the event loop write the outbox. It is nil unless the connection uses the line protocol.
         var scheduleDrain: (@Sendable () -> Void)?
         var closeActions: [@Sendable () -> Void] = []
+        /// The number of messages that have begun and have not been carried out yet.
+        var messages = 0
+        var endActions: [@Sendable () -> Void] = []
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextWaiter: UInt64 = 0
     }
@@ -96,6 +99,16 @@ public final class RPCConnection: Sendable {
         if !isOpen { action() }
     }
 
+    /// Calls `action` once: when the connection has closed and the messages that it had begun have been carried out,
+    /// since some are even without a client. It is called at once if that has happened already.
+    public func onEnd(_ action: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLockedValue { state in
+            if !state.hasEnded { state.endActions.append(action) }
+            return state.hasEnded
+        }
+        if hasEnded { action() }
+    }
+
     /// Closes the connection without sending the output that waits.
     public func close() { channel.close(promise: nil) }
 }
@@ -122,6 +135,8 @@ extension RPCConnection {
             id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
             sink: sink, parent: self)
         onClose { other.didClose() }
+        other.beginMessage()
+        onEnd { other.endMessage() }
         onActing?(client)
         return other
     }
@@ -161,6 +176,19 @@ extension RPCConnection {
     /// Switches the connection to the line protocol. `scheduleDrain` makes the event loop call `drain`.
     func useLineProtocol(scheduleDrain: @escaping @Sendable () -> Void) {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
+    }
+
+    /// Counts a message that begins; call `endMessage` when it has been carried out.
+    func beginMessage() { state.withLockedValue { $0.messages += 1 } }
+
+    /// Records that a message has been carried out. Call it before its answer is sent, so that a client that has all
+    /// its answers has no message left.
+    func endMessage() {
+        let actions = state.withLockedValue { state in
+            state.messages -= 1
+            return state.removeEndActions()
+        }
+        for action in actions { action() }
     }
 
     /// Sends an answer, if there is one, and records that the request `token` has finished.
@@ -204,7 +232,7 @@ extension RPCConnection {
             state.isOpen = false
             state.outbox.close()
             state.scheduleDrain = nil
-            return (state.closeActions, state.removeWaiters())
+            return (state.closeActions + state.removeEndActions(), state.removeWaiters())
         }
         for waiter in waiters { waiter.resume(returning: false) }
         for action in actions { action() }
@@ -212,6 +240,15 @@ extension RPCConnection {
 }
 
 extension RPCConnection.State {
+    fileprivate var hasEnded: Bool { !isOpen && messages == 0 }
+
+    /// The actions of `onEnd`, if the connection has ended.
+    fileprivate mutating func removeEndActions() -> [@Sendable () -> Void] {
+        guard hasEnded else { return [] }
+        defer { endActions = [] }
+        return endActions
+    }
+
     fileprivate mutating func removeWaiters() -> [CheckedContinuation<Bool, Never>] {
         defer { waiters = [:] }
         return Array(waiters.values)

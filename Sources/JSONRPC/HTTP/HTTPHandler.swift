@@ -244,6 +244,7 @@ extension HTTPHandler {
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
+        connection.beginMessage()
         task = Task { [dispatcher] in
             let answer =
                 switch target {
@@ -252,6 +253,7 @@ extension HTTPHandler {
                 case .refused(let answer): answer
                 case .upgrade: HTTPAnswer.text("", status: 500)
                 }
+            connection.endMessage()
             loop.execute { bound.value.handler.send(answer, to: head, context: bound.value.context) }
         }
     }

@@ -172,6 +172,7 @@ extension LineHandler {
         let token = nextToken
         let short = dispatcher.parseShort(line, on: connection)
         let isBrief = short.map(dispatcher.isBrief) ?? false
+        connection.beginMessage()
         let task = Task(executorPreference: isBrief ? executor : nil) { [connection, dispatcher] in
             let afterAnswer = AfterAnswer()
             let reply = await AfterAnswer.$current.withValue(afterAnswer) {
@@ -181,6 +182,7 @@ extension LineHandler {
                     await dispatcher.reply(toText: line, width: share.width, isCutOff: isCutOff, on: connection)
                 }
             }
+            connection.endMessage()
             connection.finish(request: token, answer: reply.text)
             afterAnswer.run()
         }

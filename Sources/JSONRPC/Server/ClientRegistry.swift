@@ -2,32 +2,34 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 /// The open connections. It counts them against the limits and closes them, either at once or after their answers.
+///
+/// A connection keeps its place after it has closed, until its last message has been carried out. Otherwise a client
+/// that sends and disconnects would be limited by its speed alone.
 final class ClientRegistry: Sendable {
-    private struct Client {
-        let channel: any Channel
+    private struct Place {
         let user: UInt32
         let isPrivileged: Bool
     }
 
     private struct State {
-        var clients: [UInt64: Client] = [:]
-        /// The number of connections and the output of each user who has connections.
+        /// The open connections.
+        var clients: [UInt64: any Channel] = [:]
+        var places: [UInt64: Place] = [:]
+        /// The number of places and the output of each user who has a place.
         var users: [UInt32: (count: Int, output: UserOutput)] = [:]
-        /// The number of clients that are not privileged.
+        /// The number of places of clients that are not privileged.
         var ordinary = 0
         var refused: [UInt64: any Channel] = [:]
         var nextID: UInt64 = 0
         var isFinishing = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Removes a client; nil if no client has the id.
-        mutating func removeClient(_ id: UInt64) -> Client? {
-            guard let client = clients.removeValue(forKey: id) else { return nil }
-            if !client.isPrivileged { ordinary -= 1 }
-            if let user = users[client.user] {
-                users[client.user] = user.count > 1 ? (user.count - 1, user.output) : nil
+        mutating func removePlace(_ id: UInt64) {
+            guard let place = places.removeValue(forKey: id) else { return }
+            if !place.isPrivileged { ordinary -= 1 }
+            if let user = users[place.user] {
+                users[place.user] = user.count > 1 ? (user.count - 1, user.output) : nil
             }
-            return client
         }
     }
 
@@ -46,7 +48,7 @@ final class ClientRegistry: Sendable {
 
     var count: Int { state.withLockedValue { $0.clients.count } }
 
-    /// Adds a new connection; `remove` removes it again.
+    /// Adds a new connection; `remove` removes it again, and `leave` its place.
     func admit(_ channel: any Channel, of user: UInt32, isPrivileged: Bool) -> Admission {
         state.withLockedValue { state in
             if state.isFinishing { return .shuttingDown }
@@ -59,7 +61,8 @@ final class ClientRegistry: Sendable {
             let output = known?.output ?? UserOutput(limit: limits.waitingBytesPerUser)
             state.users[user] = ((known?.count ?? 0) + 1, output)
             if !isPrivileged { state.ordinary += 1 }
-            state.clients[state.nextID] = Client(channel: channel, user: user, isPrivileged: isPrivileged)
+            state.clients[state.nextID] = channel
+            state.places[state.nextID] = Place(user: user, isPrivileged: isPrivileged)
             return .accepted(id: state.nextID, output: output)
         }
     }
@@ -72,7 +75,7 @@ final class ClientRegistry: Sendable {
             return .beyondLimit("this user has \(limit) connections already", reason: reason, limit: limit)
         }
         let open = limits.clients - min(limits.reservedClients, limits.clients / 2)
-        if state.clients.count >= limits.clients {
+        if state.places.count >= limits.clients {
             return .beyondLimit("there are \(limits.clients) clients already", reason: reason, limit: limits.clients)
         }
         guard !isPrivileged, state.ordinary >= open else { return nil }
@@ -85,14 +88,16 @@ final class ClientRegistry: Sendable {
     /// including this one.
     func refuse(_ id: UInt64) -> Int {
         state.withLockedValue { state in
-            state.refused[id] = state.removeClient(id)?.channel
+            state.refused[id] = state.clients.removeValue(forKey: id)
+            state.removePlace(id)
             return state.refused.count
         }
     }
 
+    /// Records that a connection has closed.
     func remove(_ id: UInt64) {
         let waiters = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-            _ = state.removeClient(id)
+            state.clients[id] = nil
             state.refused[id] = nil
             guard state.clients.isEmpty, state.refused.isEmpty else { return [] }
             defer { state.waiters = [] }
@@ -101,17 +106,20 @@ final class ClientRegistry: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Frees the place of a connection that has ended (`RPCConnection.onEnd`).
+    func leave(_ id: UInt64) { state.withLockedValue { $0.removePlace(id) } }
+
     /// Ends every connection after the answers to the requests it has begun. No new connection is admitted.
     func finishAll() {
         let channels = state.withLockedValue { state in
             state.isFinishing = true
-            return state.clients.values.map(\.channel) + Array(state.refused.values)
+            return Array(state.clients.values) + Array(state.refused.values)
         }
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(FinishEvent()) }
     }
 
     func closeAll() {
-        let channels = state.withLockedValue { $0.clients.values.map(\.channel) + Array($0.refused.values) }
+        let channels = state.withLockedValue { Array($0.clients.values) + Array($0.refused.values) }
         for channel in channels { channel.close(promise: nil) }
     }
 

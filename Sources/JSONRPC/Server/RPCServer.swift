@@ -151,6 +151,7 @@ extension RPCServer {
                 return
             }
             let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits, output: output)
+            connection.onEnd { [clients] in clients.leave(id) }
             channel.closeFuture.whenComplete { _ in connection.didClose() }
             try channel.pipeline.syncOperations.addHandler(
                 DialectHandler(

@@ -80,7 +80,7 @@ extension TransferClient {
             let left = deadline.map { max(.zero, $0 - .now) }
             do {
                 var rest: [TaskID] = []
-                for part in Self.parts(of: open) {
+                for part in open.chunks(of: TaskLimits.batchSize) {
                     let seconds = min(left ?? WaitBound.longestCall, WaitBound.longestCall) / .seconds(1)
                     let params = TaskWait.Params(ids: part, timeout: seconds, fields: TaskColumns([]))
                     let result = try await call(TaskWait.self, params, in: storeID).result
@@ -101,7 +101,7 @@ extension TransferClient {
     private func records(of ids: [TaskID], in storeID: String?) async throws -> [TaskID: TaskRecord] {
         var reconnection = Reconnection(limit: options.reconnectLimit)
         var records: [TaskID: TaskRecord] = [:]
-        var pages = Self.parts(of: ids).map { part in
+        var pages = ids.chunks(of: TaskLimits.batchSize).map { part in
             var params = TaskList.Params()
             var filter = TaskFilter()
             filter.ids = OneOrMany(part)
@@ -126,12 +126,5 @@ extension TransferClient {
             }
         }
         return records
-    }
-
-    /// The ids in lists that one call takes.
-    private static func parts(of ids: [TaskID]) -> [[TaskID]] {
-        stride(from: 0, to: ids.count, by: TaskLimits.batchSize).map {
-            Array(ids[$0..<min($0 + TaskLimits.batchSize, ids.count)])
-        }
     }
 }

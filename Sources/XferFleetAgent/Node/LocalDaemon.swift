@@ -146,10 +146,3 @@ struct LocalDaemon: Sendable {
         return bytes
     }
 }
-
-extension Array {
-    /// Pieces of at most `size` elements.
-    func chunks(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-    }
-}

@@ -20,9 +20,6 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
         for connection in open { connection.close() }
     }
 
-    /// The number of a key's connections.
-    func count(_ key: Key) -> Int { connections.withLockedValue { $0[key]?.count ?? 0 } }
-
     /// The keys that have connections.
     var keys: [Key] { connections.withLockedValue { Array($0.keys) } }
 
@@ -35,11 +32,12 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
 }
 
 /// Limits how many requests, streams and WebSockets of one user are open on all listeners together, as
-/// `RPCLimits.clientsPerUser` does on the Unix socket.
+/// `RPCLimits.clientsPerUser` does on the Unix socket. One whose client has disconnected counts until it has ended
+/// (`RPCConnection.onEnd`).
 final class UserConnections: Sendable {
     private let service: any RPCService
     private let limit: Int
-    private let open = OpenConnections<UInt32>()
+    private let counts = NIOLockedValueBox<[UInt32: Int]>([:])
 
     init(service: any RPCService, limit: Int) {
         self.service = service
@@ -48,11 +46,22 @@ final class UserConnections: Sendable {
 
     /// True if the token's user may have one more. Operators may, with a token that has their rights.
     func admits(_ token: GatewayToken) -> Bool {
-        open.count(token.user.userID) < limit || token.scope == .operate && service.isPrivileged(token.user)
+        counts.withLockedValue { $0[token.user.userID] ?? 0 } < limit || token.scope == .operate && service.isPrivileged(token.user)
     }
 
-    /// Adds a connection until it closes.
-    func add(_ connection: RPCConnection) { open.add(connection, for: connection.peer.userID) }
+    /// Counts a connection until it ends.
+    func add(_ connection: RPCConnection) {
+        let user = connection.peer.userID
+        counts.withLockedValue { $0[user, default: 0] += 1 }
+        connection.onEnd { [weak self] in self?.leave(user) }
+    }
+
+    private func leave(_ user: UInt32) {
+        counts.withLockedValue { counts in
+            let left = (counts[user] ?? 0) - 1
+            counts[user] = left > 0 ? left : nil
+        }
+    }
 
     private var reason: String { "this user has \(limit) requests and connections already" }
 

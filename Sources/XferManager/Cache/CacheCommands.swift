@@ -65,19 +65,24 @@ public struct CacheCommands: ManagerPart, Sendable {
         _ selection: Selection, for principal: Principal
     ) async throws -> [CacheEntryID] {
         let owner = principal.visibleOwner
-        let removed: [CachedBlob]
         switch selection {
         case .ids(let ids):
-            removed = try await translatingStoreErrors {
-                try await store.write(.rows(ids.count)) { try $0.removeCacheEntries(ids, of: owner) }
+            var removed: [CacheEntryID] = []
+            for part in ids.chunks(of: TaskStore.rowsPerStep) {
+                removed += try await remove { try $0.removeCacheEntries(part, of: owner) }
             }
+            return removed
         case .url(let text):
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url
             guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
-            removed = try await translatingStoreErrors {
-                try await store.write { try $0.removeCacheEntries(urlDigest: urlDigest, of: owner) }
-            }
+            return try await remove { try $0.removeCacheEntries(urlDigest: urlDigest, of: owner) }
         }
+    }
+
+    private func remove(
+        _ change: @escaping @Sendable (StoreTransaction) throws -> [CachedBlob]
+    ) async throws -> [CacheEntryID] {
+        let removed = try await translatingStoreErrors { try await store.write(.bulky, change) }
         services.cache.forget(removed)
         return removed.map(\.id)
     }

@@ -41,9 +41,13 @@ public struct FailedURLCommands: ManagerPart, Sendable {
         let owner = principal.visibleOwner
         switch selection {
         case .ids(let ids):
-            return try await translatingStoreErrors {
-                try await store.write(.rows(ids.count)) { try $0.removeFailedURLs(ids, of: owner) }
+            var removed: [FailedURLID] = []
+            for part in ids.chunks(of: TaskStore.rowsPerStep) {
+                removed += try await translatingStoreErrors {
+                    try await store.write(.rows(part.count)) { try $0.removeFailedURLs(part, of: owner) }
+                }
             }
+            return removed
         case .url(let text):
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url
             guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
@@ -72,6 +76,9 @@ extension TaskStore {
             sum += count
         }
     }
+
+    /// The number of rows named by a caller that one write changes, so that others' writes come between.
+    static let rowsPerStep = 500
 }
 
 /// The list of failed URLs within one transaction, under the current settings.

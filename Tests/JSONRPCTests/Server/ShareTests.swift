@@ -29,6 +29,38 @@ import XferTestSupport
         }
     }
 
+    /// Notifications are carried out without their client, who cannot have more of them by disconnecting.
+    @Test(arguments: [false, true]) func aPlaceIsKeptUntilTheLastMessageIsCarriedOut(isPosted: Bool) async throws {
+        let service = TestService()
+        try await withServer(.with { $0.clientsPerUser = 1 }, service: service) { fixture in
+            let client = try fixture.connect()
+            let body = #"{"jsonrpc":"2.0","method":"hold"}"#
+            let post = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            try await client.send(isPosted ? post : body + "\n")
+            await service.gate.arrived(1)
+            client.disconnect()
+            try await eventually("the server has closed it") { fixture.server.clientCount == 0 }
+            #expect(try await fixture.connect().message()["error"]?["data"]?["reason"] == "too_many_clients")
+            service.gate.open()
+            try await eventually("the place is free") { try await fixture.connect().call("echo")["error"] == nil }
+        }
+    }
+
+    /// A closed connection whose message is still carried out does not delay the end of the server.
+    @Test func aShutdownDoesNotWaitForMessagesOfClosedConnections() async throws {
+        let service = TestService()
+        try await withServer(service: service) { fixture in
+            let client = try fixture.connect()
+            try await client.send(#"{"jsonrpc":"2.0","method":"hold"}"# + "\n")
+            await service.gate.arrived(1)
+            client.disconnect()
+            try await eventually("the server has closed it") { fixture.server.clientCount == 0 }
+            await fixture.server.shutdown(grace: .seconds(600))
+            #expect(service.released == 0)
+            service.gate.open()
+        }
+    }
+
     @Test func reservedPlacesAreForThePrivilegedAlone() async throws {
         let limits = RPCLimits.with {
             $0.clients = 4
