@@ -30,7 +30,7 @@ final class GatewayWorld: Sendable {
         let refusals = refusals
         gateway = Gateway(
             service: service, routes: Self.routes + routes, tokens: tokens, limits: limits,
-            aria2: Aria2Configuration(storeID: "test"),
+            turns: RequestTurns(limits), aria2: Aria2Configuration(storeID: "test"),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         ) { why in refusals.withLockedValue { $0[why, default: 0] += 1 } }
         let address = ListenAddress(host: "127.0.0.1", port: 0)

@@ -11,9 +11,9 @@ public struct HTTPSessions: Sendable {
     private let gated: GatedRequests
 
     /// Creates the sessions. If two routes have the same path, the last one is used. `turns` are shared by all
-    /// listeners.
+    /// endpoints.
     public init(
-        service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, turns: BulkTurns, gate: any HTTPGate
+        service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, turns: RequestTurns, gate: any HTTPGate
     ) {
         dispatcher = Dispatcher(service: service, limits: limits, turns: turns)
         self.routes = HTTPRouteTable(routes)

@@ -33,12 +33,13 @@ public final class RPCServer: Sendable {
     /// same time. It refuses further clients at once with a JSON-RPC line.
     private static let waitingRefusals = 32
 
-    /// Creates a server. `threads` is the number of event loops, which serve all connections. If two routes have the
-    /// same path, the last one is used.
+    /// Creates a server. `turns` are shared with the listeners; nil makes turns of its own. `threads` is the number of
+    /// event loops, which serve all connections. If two routes have the same path, the last one is used.
     public init(
-        service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
+        service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(),
+        turns: RequestTurns? = nil, threads: Int = 1
     ) {
-        dispatcher = Dispatcher(service: service, limits: limits)
+        dispatcher = Dispatcher(service: service, limits: limits, turns: turns ?? RequestTurns(limits))
         self.routes = HTTPRouteTable(routes)
         clients = ClientRegistry(limits: limits)
         self.threads = threads

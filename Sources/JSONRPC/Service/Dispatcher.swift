@@ -4,24 +4,12 @@ import StrictJSON
 struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
-    private let turns: BulkTurns
-    /// The turns in which messages of unprivileged clients are parsed and the calls of their batches begin. However many
-    /// there are, few of them wait for a thread of the executor, so that they do not delay the requests of others.
-    private let parsing: BulkTurns
-    /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
-    /// wait for the database in front of the requests of others.
-    private let ordinary: UserTurns
-    /// The turns of unprivileged users' long messages. Parsed, a message takes many times its length, and what it asks
-    /// for may keep a thread busy: a user has one at a time.
-    private let long = UserTurns(limit: 1)
+    private let turns: RequestTurns
 
-    /// - Parameter turns: the turns that several dispatchers share; nil makes turns of its own.
-    init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
+    init(service: any RPCService, limits: RPCLimits, turns: RequestTurns) {
         self.service = service
         self.limits = limits
-        self.turns = turns ?? BulkTurns(limit: limits.bulkRequests)
-        parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
-        ordinary = UserTurns(limit: limits.requestsPerUser)
+        self.turns = turns
     }
 
     /// The answer to one message.
@@ -55,12 +43,12 @@ struct Dispatcher: Sendable {
         guard text.count > Self.longMessage, !service.isPrivileged(connection) else {
             return await reply(to: parse(text, on: connection), width: width, isCutOff: isCutOff, on: connection)
         }
-        _ = await long.enter(for: connection)
+        _ = await turns.long.enter(for: connection)
         let message = await parse(text, on: connection)
         // What such a call names is bounded, and it may wait for other long messages of its user.
         let givesBackFirst = isWaiting(message)
-        if givesBackFirst { long.giveBack(for: connection) }
-        defer { if !givesBackFirst { long.giveBack(for: connection) } }
+        if givesBackFirst { turns.long.giveBack(for: connection) }
+        defer { if !givesBackFirst { turns.long.giveBack(for: connection) } }
         return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
     }
 
@@ -75,8 +63,8 @@ struct Dispatcher: Sendable {
     /// because notifications are carried out.
     private func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
         guard !service.isPrivileged(connection) else { return RPCMessage(parsing: text, limits: limits) }
-        await parsing.enter(for: connection, isPrivileged: false)
-        defer { parsing.giveBack() }
+        await turns.parsing.enter(for: connection, isPrivileged: false)
+        defer { turns.parsing.giveBack() }
         return RPCMessage(parsing: text, limits: limits)
     }
 
@@ -138,12 +126,12 @@ struct Dispatcher: Sendable {
         let isPrivileged = service.isPrivileged(connection)
         guard service.isBulk(method) else {
             guard !isPrivileged, !service.isWaiting(method) else { return await body() }
-            let hasWaited = await ordinary.enter(for: connection)
-            defer { ordinary.giveBack(for: connection) }
+            let hasWaited = await turns.ordinary.enter(for: connection)
+            defer { turns.ordinary.giveBack(for: connection) }
             return !hasWaited || isNotification || connection.isOpen ? await body() : nil
         }
-        guard await turns.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
-        defer { turns.giveBack() }
+        guard await turns.bulk.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
+        defer { turns.bulk.giveBack() }
         return await body()
     }
 
@@ -161,8 +149,8 @@ struct Dispatcher: Sendable {
                 begun += 1
                 group.addTask {
                     if takesTurns {
-                        await parsing.enter(for: connection, isPrivileged: false)
-                        parsing.giveBack()
+                        await turns.parsing.enter(for: connection, isPrivileged: false)
+                        turns.parsing.giveBack()
                     }
                     return (index, await answer(to: calls[index], on: connection))
                 }

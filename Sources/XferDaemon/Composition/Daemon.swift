@@ -132,8 +132,12 @@ public enum Daemon {
             hub: manager.hub, queries: manager.queries, service: service, metrics: page, leases: leases,
             bytes: manager.bytes
         ).all
-        let server = RPCServer(service: service, routes: routes, limits: RPCLimits(settings))
-        let gateway = hasListeners ? Gateway(service, routes, tokens, settings, storeID: manager.storeID, logger) : nil
+        let limits = RPCLimits(settings)
+        let turns = RequestTurns(limits)
+        let server = RPCServer(service: service, routes: routes, limits: limits, turns: turns)
+        let gateway =
+            hasListeners
+            ? Gateway(service, routes, tokens, settings, turns: turns, storeID: manager.storeID, logger) : nil
         clients.follow(server, gateway)
         if let gateway {
             configuration.onReload {

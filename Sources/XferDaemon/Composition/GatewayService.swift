@@ -53,7 +53,7 @@ extension Gateway {
     /// The gateway with the limits of the settings.
     package convenience init(
         _ service: DaemonService, _ routes: [HTTPRoute], _ tokens: RemoteTokens, _ settings: Settings,
-        storeID: String, _ logger: Logger
+        turns: RequestTurns, storeID: String, _ logger: Logger
     ) {
         var limits = RPCLimits(settings)
         limits.clients = settings.gateway.maxClients
@@ -62,7 +62,9 @@ extension Gateway {
                 (why, Metric.gatewayRefusals.counter(why.rawValue, factory: MetricsSystem.factory))
             })
         let aria2 = Aria2Configuration(storeID: storeID, showsAll: settings.gateway.aria2 == .all)
-        self.init(service: service, routes: routes, tokens: tokens, limits: limits, aria2: aria2, logger: logger) {
+        self.init(
+            service: service, routes: routes, tokens: tokens, limits: limits, turns: turns, aria2: aria2, logger: logger
+        ) {
             counters[$0]?.increment()
         }
     }

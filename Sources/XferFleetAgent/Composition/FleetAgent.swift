@@ -123,7 +123,9 @@ public enum FleetAgent {
         let service = DaemonService(
             handlers: face.handlers, access: access, memory: MemoryCare(), required: MethodRegistry.documented)
         let routes = routes(face, service, context)
-        let server = RPCServer(service: service, routes: routes, limits: RPCLimits(configuration.settings))
+        let limits = RPCLimits(configuration.settings)
+        let turns = RequestTurns(limits)
+        let server = RPCServer(service: service, routes: routes, limits: limits, turns: turns)
         let endpoint = RPCEndpoint(path: socket, settings: configuration.settings)
         var services: [NamedService] = [
             ("socket", SocketService(server: server, endpoints: [endpoint], notifier: notifier, logger: logger))
@@ -132,8 +134,8 @@ public enum FleetAgent {
         if !listeners.isEmpty {
             try await tokens.refresh()
             let made = Gateway(
-                service, routes, tokens.remote, configuration.settings, storeID: try await database.nodes.fleetID(),
-                logger)
+                service, routes, tokens.remote, configuration.settings, turns: turns,
+                storeID: try await database.nodes.fleetID(), logger)
             tokens.registry.onRevocation { made.revoke(tokenID: $0) }
             services.append(("listeners", GatewayService(gateway: made, listeners: listeners, logger: logger)))
             gateway = made

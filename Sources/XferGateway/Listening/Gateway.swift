@@ -31,8 +31,7 @@ public final class Gateway: Sendable {
     private let logger: Logger
     private let connections = OpenConnections<Int64>()
     private let users: UserConnections
-    /// All listeners, and the aria2's protocol, share the turns of calls that read or write much.
-    private let turns: BulkTurns
+    private let turns: RequestTurns
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
     private let state: NIOLockedValueBox<State>
@@ -44,11 +43,12 @@ public final class Gateway: Sendable {
 
     /// - Parameters:
     ///   - limits: those of the Unix socket; `clients` counts the connections of all listeners.
+    ///   - turns: those of the Unix socket.
     ///   - aria2: the configuration of aria2's protocol.
     ///   - onRefusal: called for each refused request.
     public init(
         service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits,
-        aria2: Aria2Configuration, logger: Logger,
+        turns: RequestTurns, aria2: Aria2Configuration, logger: Logger,
         onRefusal: @escaping @Sendable (GatewayRefusal) -> Void
     ) {
         var limits = limits
@@ -59,10 +59,10 @@ public final class Gateway: Sendable {
         self.logger = logger
         let scoped = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
         users = UserConnections(service: scoped, limit: limits.clientsPerUser)
-        turns = BulkTurns(limit: limits.bulkRequests)
+        self.turns = turns
         refusals = RefusalRecorder(logger: logger, count: onRefusal)
         let facade = Aria2Facade(
-            service: scoped, tokens: tokens, configuration: aria2, limits: limits, turns: turns, users: users,
+            service: scoped, tokens: tokens, configuration: aria2, limits: limits, turns: turns.bulk, users: users,
             refusals: refusals, logger: logger)
         self.aria2 = Aria2Sockets(facade, connections)
         self.service = DialectService(scoped: scoped, aria2: self.aria2)

@@ -46,7 +46,8 @@ final class UserConnections: Sendable {
 
     /// True if the token's user may have one more. Operators may, with a token that has their rights.
     func admits(_ token: GatewayToken) -> Bool {
-        counts.withLockedValue { $0[token.user.userID] ?? 0 } < limit || token.scope == .operate && service.isPrivileged(token.user)
+        let count = counts.withLockedValue { $0[token.user.userID] ?? 0 }
+        return count < limit || token.scope == .operate && service.isPrivileged(token.user)
     }
 
     /// Counts a connection until it ends.
