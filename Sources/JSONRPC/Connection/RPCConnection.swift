@@ -18,8 +18,8 @@ public final class RPCConnection: Sendable {
     private let onActing: (@Sendable (HTTPClient) -> Void)?
     private let limits: RPCLimits
     private let channel: any Channel
-    /// Counts waiting answer bytes; shared by all connections of the user.
-    let output: UserOutput
+    /// Counts bytes; shared by all connections of the user.
+    let bytes: UserBytes
     fileprivate let state: NIOLockedValueBox<State>
 
     fileprivate struct State {
@@ -37,7 +37,7 @@ public final class RPCConnection: Sendable {
 
     init(
         id: UInt64, peer: PeerCredentials, remote: RPCRemote? = nil, channel: any Channel, limits: RPCLimits,
-        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil, parent: RPCConnection? = nil,
+        bytes: UserBytes, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil, parent: RPCConnection? = nil,
         onActing: (@Sendable (HTTPClient) -> Void)? = nil
     ) {
         self.onActing = onActing
@@ -48,7 +48,7 @@ public final class RPCConnection: Sendable {
         self.remote = remote
         self.channel = channel
         self.limits = limits
-        self.output = output
+        self.bytes = bytes
         state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
@@ -132,7 +132,7 @@ extension RPCConnection {
             return last
         }
         let other = RPCConnection(
-            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
+            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, bytes: bytes,
             sink: sink, parent: self)
         onClose { other.didClose() }
         other.beginMessage()
@@ -178,12 +178,16 @@ extension RPCConnection {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
     }
 
-    /// Counts a message that begins; call `endMessage` when it has been carried out.
-    func beginMessage() { state.withLockedValue { $0.messages += 1 } }
+    /// Counts a message of so many bytes that begins; call `endMessage` when it has been carried out.
+    func beginMessage(bytes count: Int = 0) {
+        bytes.input.add(count)
+        state.withLockedValue { $0.messages += 1 }
+    }
 
     /// Records that a message has been carried out. Call it before its answer is sent, so that a client that has all
     /// its answers has no message left.
-    func endMessage() {
+    func endMessage(bytes count: Int = 0) {
+        bytes.input.add(-count)
         let actions = state.withLockedValue { state in
             state.messages -= 1
             return state.removeEndActions()
@@ -208,7 +212,7 @@ extension RPCConnection {
             let result = change(&state)
             return (result, state.outbox.answerBytes - before)
         }
-        output.add(bytes)
+        self.bytes.output.add(bytes)
         return result
     }
 

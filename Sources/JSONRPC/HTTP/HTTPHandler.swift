@@ -34,6 +34,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     var state = State.idle
     /// Header fields that the gate adds to the current answer.
     var addedHeaders: [(name: String, value: String)] = []
+    /// Counts the body that is being received; nil if the request was refused.
+    private var received: MessageBytes?
     /// The `Task` that computes the answer or sends a stream.
     private var task: Task<Void, Never>?
     /// True if no further requests are accepted: the client has ended its side or the server shuts down.
@@ -116,6 +118,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         timer.stop()
         idleTimer?.stop()
         task?.cancel()
+        received?.set(0)
         release()
         context.fireChannelInactive()
     }
@@ -189,6 +192,7 @@ extension HTTPHandler {
             break
         }
         state = .receiving(head, target, body: ByteBuffer())
+        received = connection.map { MessageBytes(of: $0) }
         if hasBody, head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }) {
             let go = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(Self.wrapOutboundOut(.head(go)), promise: nil)
@@ -218,6 +222,11 @@ extension HTTPHandler {
             refuse(head, with: tooLarge(limit), context: context)
             return
         }
+        received?.set(body.readableBytes + bytes.readableBytes)
+        if let error = received?.refusal, let connection, !dispatcher.service.isPrivileged(connection) {
+            refuse(head, with: Self.answer(error, status: 503), context: context)
+            return
+        }
         // `state` must not hold the buffer while it grows: with a second owner `writeBuffer` would copy it.
         state = .idle
         var body = body
@@ -238,13 +247,15 @@ extension HTTPHandler {
             upgrade(head, connection, context: context)
             return
         }
-        if case .route = target, connection.output.isBeyondLimit {
-            send(.text("\(connection.output.refusal.message)\n", status: 503), to: head, context: context)
+        if case .route = target, connection.bytes.output.isBeyondLimit {
+            send(.text("\(connection.bytes.output.refusal.message)\n", status: 503), to: head, context: context)
             return
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        connection.beginMessage()
+        let count = body.readableBytes
+        received?.set(0)
+        connection.beginMessage(bytes: count)
         task = Task { [dispatcher] in
             let answer =
                 switch target {
@@ -253,7 +264,7 @@ extension HTTPHandler {
                 case .refused(let answer): answer
                 case .upgrade: HTTPAnswer.text("", status: 500)
                 }
-            connection.endMessage()
+            connection.endMessage(bytes: count)
             loop.execute { bound.value.handler.send(answer, to: head, context: bound.value.context) }
         }
     }
@@ -270,7 +281,11 @@ extension HTTPHandler {
     private func tooLarge(_ limit: Int) -> HTTPAnswer {
         let error = RPCError.beyondLimit(
             "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
-        return .json(RPCAnswer.error(error, id: .null) + [UInt8(ascii: "\n")], status: 413)
+        return Self.answer(error, status: 413)
+    }
+
+    private static func answer(_ error: RPCError, status: Int) -> HTTPAnswer {
+        .json(RPCAnswer.error(error, id: .null) + [UInt8(ascii: "\n")], status: status)
     }
 }
 
@@ -281,6 +296,7 @@ extension HTTPHandler {
     func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .answering(head)
+        received?.set(0)
         send(answer, to: head, lingers: true, context: context)
     }
 
@@ -323,7 +339,7 @@ extension HTTPHandler {
             context.flush()
             stream(chunks, length: length, context: context)
         case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
-            let output = connection?.output
+            let output = connection?.bytes.output
             output?.add(bytes.count)
             let written = context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))))
             written.whenComplete { _ in output?.add(-bytes.count) }

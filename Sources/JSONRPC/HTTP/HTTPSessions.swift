@@ -41,7 +41,7 @@ final class GatedRequests: Sendable {
 
     private struct State {
         /// One for each user who ever had a token.
-        var outputs: [UInt32: UserOutput] = [:]
+        var bytes: [UInt32: UserBytes] = [:]
     }
 
     /// The last id that was given to a session. It begins above the ids that the connections of an `RPCServer` reach,
@@ -60,16 +60,16 @@ final class GatedRequests: Sendable {
         }
         gate.recognised(client, on: channel)
         // Strangers have nothing in common: one that does not read must not keep the others from being answered.
-        let output =
+        let bytes =
             client.remote.tokenID == 0
-            ? UserOutput(limit: limits.waitingBytesPerUser)
+            ? UserBytes(limits)
             : state.withLockedValue { state in
-                let output = state.outputs[client.user.userID] ?? UserOutput(limit: limits.waitingBytesPerUser)
-                state.outputs[client.user.userID] = output
-                return output
+                let bytes = state.bytes[client.user.userID] ?? UserBytes(limits)
+                state.bytes[client.user.userID] = bytes
+                return bytes
             }
         return RPCConnection(
-            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
+            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, bytes: bytes,
             onActing: { [gate] in gate.recognised($0, on: channel) })
     }
 }

@@ -17,8 +17,11 @@ struct LineFramer {
 
     init(limit: Int) { self.limit = limit }
 
+    /// The number of bytes that were not returned yet.
+    var count: Int { buffer.readableBytes }
+
     /// True if every byte was returned.
-    var isEmpty: Bool { buffer.readableBytes == 0 }
+    var isEmpty: Bool { count == 0 }
 
     mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {

@@ -33,8 +33,10 @@ final class LineHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isDraining = false
     private var isWriteUnderWay = false
-    /// True if a handler before this one keeps a part of a message.
-    private var isInputCut = false
+    /// The number of bytes of a part of a message that a handler before this one keeps; nil if it keeps none.
+    private var partBefore: Int?
+    /// Counts what has been received and has not begun.
+    private var received: MessageBytes
     /// Runs while a message is incomplete.
     private let timer: RequestTimer
 
@@ -47,6 +49,7 @@ final class LineHandler: ChannelDuplexHandler {
         timer = RequestTimer(limits.requestTime)
         // A stranger's requests, which may have their tokens within, are carried out one after the other.
         let requestLimit = connection.remote?.tokenID == 0 ? 1 : limits.requestsInFlight
+        received = MessageBytes(of: connection)
         gate = RequestGate(requestLimit: requestLimit, byteLimit: limits.messageBytes)
     }
 
@@ -87,7 +90,7 @@ final class LineHandler: ChannelDuplexHandler {
         default: break
         }
         if let event = event as? InputCut {
-            isInputCut = event.isCut
+            partBefore = event.count
             return watch(context: context)
         }
         drain(context: context)
@@ -101,6 +104,7 @@ final class LineHandler: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         phase = .closed
         timer.stop()
+        received.set(0)
         // `didClose` comes before the cancellation: a cancelled bulk request passes its turn to the next request of the
         // queue. That request must find the connection closed, so that it does not begin.
         connection.didClose()
@@ -149,7 +153,12 @@ extension LineHandler {
     /// Starts the timer if an incomplete message has arrived. While the handler does not read, the timer stops, because
     /// the client cannot complete it.
     private func watch(context: ChannelHandlerContext) {
-        guard isInputCut || !framer.isEmpty, wantsInput else { return timer.stop() }
+        guard !isClosed else { return }
+        received.set(framer.count + (partBefore ?? 0))
+        if let error = received.refusal, wantsInput, !dispatcher.service.isPrivileged(connection) {
+            return refuse(error, context: context)
+        }
+        guard partBefore != nil || !framer.isEmpty, wantsInput else { return timer.stop() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
     }
@@ -159,8 +168,14 @@ extension LineHandler {
         let seconds = Int(clamping: dispatcher.limits.requestTime.components.seconds)
         let error = RPCError.beyondLimit(
             "a message was not complete within \(seconds) seconds", reason: "request_timeout", limit: seconds)
+        refuse(error, context: context)
+    }
+
+    /// Answers a message that is not received further, and closes the connection.
+    private func refuse(_ error: RPCError, context: ChannelHandlerContext) {
         connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
         phase = .finishing(lingers: true)
+        framer = LineFramer(limit: dispatcher.limits.messageBytes)
         drain(context: context)
     }
 
@@ -172,7 +187,8 @@ extension LineHandler {
         let token = nextToken
         let short = dispatcher.parseShort(line, on: connection)
         let isBrief = short.map(dispatcher.isBrief) ?? false
-        connection.beginMessage()
+        let count = line.count
+        connection.beginMessage(bytes: count)
         let task = Task(executorPreference: isBrief ? executor : nil) { [connection, dispatcher] in
             let afterAnswer = AfterAnswer()
             let reply = await AfterAnswer.$current.withValue(afterAnswer) {
@@ -182,7 +198,7 @@ extension LineHandler {
                     await dispatcher.reply(toText: line, width: share.width, isCutOff: isCutOff, on: connection)
                 }
             }
-            connection.endMessage()
+            connection.endMessage(bytes: count)
             connection.finish(request: token, answer: reply.text)
             afterAnswer.run()
         }
@@ -243,9 +259,10 @@ extension LineHandler {
 
 /// Notifies a `LineHandler` that a handler before it keeps a part of a message, or no longer does.
 public struct InputCut: Sendable {
-    public let isCut: Bool
+    /// The number of bytes that are kept; nil if none is.
+    public let count: Int?
 
-    public init(_ isCut: Bool) { self.isCut = isCut }
+    public init(_ count: Int?) { self.count = count }
 }
 
 /// Decides whether a connection may begin another request. It limits the number of requests, and their total size to

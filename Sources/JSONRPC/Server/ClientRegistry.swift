@@ -15,8 +15,8 @@ final class ClientRegistry: Sendable {
         /// The open connections.
         var clients: [UInt64: any Channel] = [:]
         var places: [UInt64: Place] = [:]
-        /// The number of places and the output of each user who has a place.
-        var users: [UInt32: (count: Int, output: UserOutput)] = [:]
+        /// The number of places and the bytes of each user who has a place.
+        var users: [UInt32: (count: Int, bytes: UserBytes)] = [:]
         /// The number of places of clients that are not privileged.
         var ordinary = 0
         var refused: [UInt64: any Channel] = [:]
@@ -28,7 +28,7 @@ final class ClientRegistry: Sendable {
             guard let place = places.removeValue(forKey: id) else { return }
             if !place.isPrivileged { ordinary -= 1 }
             if let user = users[place.user] {
-                users[place.user] = user.count > 1 ? (user.count - 1, user.output) : nil
+                users[place.user] = user.count > 1 ? (user.count - 1, user.bytes) : nil
             }
         }
     }
@@ -39,7 +39,7 @@ final class ClientRegistry: Sendable {
     init(limits: RPCLimits) { self.limits = limits }
 
     enum Admission {
-        case accepted(id: UInt64, output: UserOutput)
+        case accepted(id: UInt64, bytes: UserBytes)
         /// There are too many connections. `count` is the number of connections that are being refused now, including
         /// this one.
         case refused(id: UInt64, RPCError, count: Int)
@@ -58,12 +58,12 @@ final class ClientRegistry: Sendable {
                 state.refused[state.nextID] = channel
                 return .refused(id: state.nextID, error, count: state.refused.count)
             }
-            let output = known?.output ?? UserOutput(limit: limits.waitingBytesPerUser)
-            state.users[user] = ((known?.count ?? 0) + 1, output)
+            let bytes = known?.bytes ?? UserBytes(limits)
+            state.users[user] = ((known?.count ?? 0) + 1, bytes)
             if !isPrivileged { state.ordinary += 1 }
             state.clients[state.nextID] = channel
             state.places[state.nextID] = Place(user: user, isPrivileged: isPrivileged)
-            return .accepted(id: state.nextID, output: output)
+            return .accepted(id: state.nextID, bytes: bytes)
         }
     }
 
@@ -133,29 +133,6 @@ final class ClientRegistry: Sendable {
             }
             if isEmpty { continuation.resume() }
         }
-    }
-}
-
-/// Bytes of answers that wait to be read on all connections of one user. Notifications and streams do not count, so a
-/// subscriber that does not read may still send requests.
-final class UserOutput: Sendable {
-    private let limit: Int
-    private let waiting = NIOLockedValueBox(0)
-
-    init(limit: Int) { self.limit = limit }
-
-    /// True if more than `limit` bytes wait. Then the server refuses this user's requests.
-    var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
-
-    /// Adds to the waiting bytes, or subtracts with a negative number.
-    func add(_ bytes: Int) {
-        if bytes != 0 { waiting.withLockedValue { $0 += bytes } }
-    }
-
-    var refusal: RPCError {
-        .beyondLimit(
-            "more than \(limit) bytes of answers are unread on this user's connections: read them, or close some",
-            reason: "too_much_unread", limit: limit)
     }
 }
 

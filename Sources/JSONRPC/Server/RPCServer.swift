@@ -145,13 +145,13 @@ extension RPCServer {
         case .refused(let id, let error, let count):
             removeWhenClosed(id, channel)
             try refuse(channel, with: error, status: "503 Service Unavailable", count: count)
-        case .accepted(let id, let output):
+        case .accepted(let id, let bytes):
             removeWhenClosed(id, channel)
             if let error = dispatcher.service.refusal(of: peer) {
                 try refuse(channel, with: error, status: "403 Forbidden", count: clients.refuse(id))
                 return
             }
-            let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits, output: output)
+            let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits, bytes: bytes)
             connection.onEnd { [clients] in clients.leave(id) }
             channel.closeFuture.whenComplete { _ in connection.didClose() }
             try channel.pipeline.syncOperations.addHandler(

@@ -97,7 +97,8 @@ struct Dispatcher: Sendable {
         case .request(let id, let method, let params):
             await inTurn(method, on: connection) {
                 // The check comes after the turn, because other answers may have gathered while the request waited.
-                if connection.output.isBeyondLimit { return RPCAnswer.error(connection.output.refusal, id: id) }
+                let output = connection.bytes.output
+                if output.isBeyondLimit { return RPCAnswer.error(output.refusal, id: id) }
                 do throws(RPCError) {
                     let result = try await service.respond(to: method, params: params, on: connection)
                     return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
@@ -140,7 +141,7 @@ struct Dispatcher: Sendable {
         let takesTurns = !service.isPrivileged(connection)
         // The answers that are kept until the last one count as waiting: a user may have many batches at a time.
         var kept = 0
-        defer { connection.output.add(-kept) }
+        defer { connection.bytes.output.add(-kept) }
         await withTaskGroup(of: (index: Int, answer: [UInt8]?).self) { group in
             var begun = 0
             func begin() {
@@ -160,7 +161,7 @@ struct Dispatcher: Sendable {
                 gathered.set(answer, at: index, id: calls[index].id)
                 if takesTurns, let count = answer?.count {
                     kept += count
-                    connection.output.add(count)
+                    connection.bytes.output.add(count)
                 }
                 begin()
             }

@@ -51,6 +51,9 @@ public struct RPCLimits: Hashable, Sendable {
     public var waitingBytes = 1 << 18
     /// The number of bytes of answers that wait to be read on all connections of one user. While more wait, the server
     /// answers the user's requests with −32600 (HTTP routes: 503) and does not carry them out.
+    ///
+    /// It is also the number of bytes of an unprivileged user's messages that are incomplete, or have not been carried
+    /// out. Beyond it, a message that is longer than 64 KiB gets −32600 (HTTP: 503), and its connection is closed.
     public var waitingBytesPerUser = 32 << 20
     /// The longest time for which the server reads and drops a client's input after the last answer, so that the client
     /// can read that answer before the connection ends.

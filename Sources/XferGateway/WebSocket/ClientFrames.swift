@@ -27,9 +27,11 @@ final class ClientFrames: ChannelInboundHandler {
     }
 
     private var isFaulty = false
-    private var hasFragments = false
-    private var hasPartOfFrame = false
-    private var isReportedCut = false
+    /// The number of bytes of a message's frames before its last one; nil between messages.
+    private var fragments: Int?
+    /// The number of bytes of a frame that is not complete; nil between frames.
+    private var partOfFrame: Int?
+    private var reported: Int?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isFaulty else { return }
@@ -40,7 +42,7 @@ final class ClientFrames: ChannelInboundHandler {
             return
         }
         switch frame.opcode {
-        case .text, .binary, .continuation: hasFragments = !frame.fin
+        case .text, .binary, .continuation: fragments = frame.fin ? nil : (fragments ?? 0) + frame.length
         default: break
         }
         context.fireChannelRead(data)
@@ -48,11 +50,11 @@ final class ClientFrames: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard let event = event as? FrameCut else { return context.fireUserInboundEventTriggered(event) }
-        hasPartOfFrame = event.isCut
-        let isCut = hasFragments || hasPartOfFrame
-        guard isCut != isReportedCut else { return }
-        isReportedCut = isCut
-        context.fireUserInboundEventTriggered(InputCut(isCut))
+        partOfFrame = event.count
+        let kept = fragments == nil && partOfFrame == nil ? nil : (fragments ?? 0) + (partOfFrame ?? 0)
+        guard kept != reported else { return }
+        reported = kept
+        context.fireUserInboundEventTriggered(InputCut(kept))
     }
 
     private static func fault(of frame: WebSocketFrame) -> Fault? {
@@ -65,9 +67,10 @@ final class ClientFrames: ChannelInboundHandler {
     }
 }
 
-/// True if the bytes that were received last end within a frame.
+/// Reports where the bytes that were received last end.
 private struct FrameCut: Sendable {
-    let isCut: Bool
+    /// The number of bytes of a frame that is not complete; nil if the bytes end with a frame.
+    let count: Int?
 }
 
 /// Decodes frames, and reports after each step whether the bytes end within one.
@@ -79,13 +82,13 @@ struct ClientFrameDecoder: ByteToMessageDecoder {
     init(maxFrameSize: Int) { decoder = WebSocketFrameDecoder(maxFrameSize: maxFrameSize) }
 
     mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
-        let hasBytes = buffer.readableBytes > 0
+        let count = buffer.readableBytes
         let state = try decoder.decode(context: context, buffer: &buffer)
         switch state {
-        case .continue: context.fireUserInboundEventTriggered(FrameCut(isCut: false))
+        case .continue: context.fireUserInboundEventTriggered(FrameCut(count: nil))
         case .needMoreData:
             // The decoder has taken these bytes as the beginning of a frame, or leaves them until there are more.
-            if hasBytes { context.fireUserInboundEventTriggered(FrameCut(isCut: true)) }
+            if count > 0 { context.fireUserInboundEventTriggered(FrameCut(count: count)) }
         }
         return state
     }

@@ -173,6 +173,44 @@ import XferTestSupport
         }
     }
 
+    /// A user's messages take no more memory than they may, on however many connections they are sent.
+    @Test(arguments: [false, true]) func longMessagesBeyondAUsersBytesAreRefused(isPosted: Bool) async throws {
+        let limits = RPCLimits.with {
+            $0.messageBytes = 1 << 20
+            $0.waitingBytesPerUser = 1 << 20
+        }
+        let service = TestService()
+        try await withServer(limits, service: service) { fixture in
+            let held = try fixture.connect()
+            let filler = String(repeating: "x", count: 1_000_000)
+            try await held.send(#"{"jsonrpc":"2.0","method":"hold","params":["\#(filler)"],"id":1}"# + "\n")
+            await service.gate.arrived(1)
+
+            let part = #"{"jsonrpc":"2.0","method":"echo","id":2,"params":[""# + filler.prefix(70_000)
+            let rest = #""]}"#
+            let post = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \((part + rest).utf8.count)\r\n\r\n"
+            let other = try fixture.connect()
+            try await other.send(isPosted ? post + part : part)
+            let error: JSONValue?
+            if isPosted {
+                let answer = try await other.answer()
+                #expect(answer.status == 503)
+                error = answer.json?["error"]
+            } else {
+                error = try await other.message()["error"]
+            }
+            #expect(error?["data"] == ["reason": "too_much_input", "limit": 1_048_576])
+            // Short messages are carried out.
+            #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+
+            service.gate.open()
+            #expect(try await held.message()["result"] == "held")
+            let again = try fixture.connect()
+            try await again.send(isPosted ? post + part + rest : part + rest + "\n")
+            #expect(isPosted ? try await again.answer().status == 200 : try await again.message()["error"] == nil)
+        }
+    }
+
     /// One user has many connections and reads no answers.
     @Test func aUserThatReadsNoAnswersGetsNoFurtherAnswers() async throws {
         let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }

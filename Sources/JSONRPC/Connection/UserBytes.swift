@@ -1,0 +1,60 @@
+import NIOConcurrencyHelpers
+
+/// The bytes in memory of all connections of one user. Notifications and streams do not count, so a subscriber that
+/// does not read may still send requests.
+final class UserBytes: Sendable {
+    /// Answers that wait to be read.
+    let output: WaitingBytes
+    /// Messages that are incomplete, or have not been carried out.
+    let input: WaitingBytes
+
+    init(_ limits: RPCLimits) {
+        output = WaitingBytes(
+            limit: limits.waitingBytesPerUser, reason: "too_much_unread",
+            what: "of answers are unread on this user's connections: read them, or close some")
+        input = WaitingBytes(
+            limit: max(limits.waitingBytesPerUser, limits.messageBytes), reason: "too_much_input",
+            what: "of this user's messages are incomplete or not carried out yet: send fewer long ones at a time")
+    }
+}
+
+/// A number of bytes with a limit.
+final class WaitingBytes: Sendable {
+    private let limit: Int
+    private let reason: String
+    private let what: String
+    private let waiting = NIOLockedValueBox(0)
+
+    fileprivate init(limit: Int, reason: String, what: String) {
+        self.limit = limit
+        self.reason = reason
+        self.what = what
+    }
+
+    /// True if more than `limit` bytes wait. Then the server refuses this user's requests.
+    var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
+
+    /// Adds to the waiting bytes, or subtracts with a negative number.
+    func add(_ bytes: Int) {
+        if bytes != 0 { waiting.withLockedValue { $0 += bytes } }
+    }
+
+    var refusal: RPCError { .beyondLimit("more than \(limit) bytes \(what)", reason: reason, limit: limit) }
+}
+
+/// The part of a user's input that belongs to one message, which grows while it is received.
+struct MessageBytes {
+    private let input: WaitingBytes
+    private(set) var count = 0
+
+    init(of connection: RPCConnection) { input = connection.bytes.input }
+
+    /// Counts the message with this many bytes from now on.
+    mutating func set(_ count: Int) {
+        input.add(count - self.count)
+        self.count = count
+    }
+
+    /// The reason why the message is not received further; nil if it is. Short messages are, whatever else waits.
+    var refusal: RPCError? { count > Dispatcher.longMessage && input.isBeyondLimit ? input.refusal : nil }
+}

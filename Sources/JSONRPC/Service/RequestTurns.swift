@@ -1,0 +1,20 @@
+/// The turns of requests. All endpoints of a daemon share them, so that a user gains nothing by using several.
+public final class RequestTurns: Sendable {
+    /// The turns of bulk requests (`RPCService.isBulk`).
+    public let bulk: BulkTurns
+    /// The turns in which messages of unprivileged clients are parsed and the calls of their batches begin. However many
+    /// there are, few of them wait for a thread of the executor, so that they do not delay the requests of others.
+    let parsing: BulkTurns
+    /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
+    /// wait for the database in front of the requests of others.
+    let ordinary: UserTurns
+    /// The turns of unprivileged users' long messages. Parsed, a message takes many times its length, and what it asks
+    /// for may keep a thread busy: a user has one at a time.
+    let long = UserTurns(limit: 1)
+
+    public init(_ limits: RPCLimits) {
+        bulk = BulkTurns(limit: limits.bulkRequests)
+        parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
+        ordinary = UserTurns(limit: limits.requestsPerUser)
+    }
+}
