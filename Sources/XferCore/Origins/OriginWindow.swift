@@ -9,7 +9,7 @@ public import XferModel
 /// Invariants for all reports and any clock:
 ///
 /// * `size` is 1 … `most`, so that no origin starves and none is overrun.
-/// * `size` grows only at the end of an epoch, by at most 8 or half of itself, and not above a ceiling that is
+/// * `size` grows only at the end of an epoch, by at most 16 or half of itself, and not above a ceiling that is
 ///   remembered. So one step too far costs few refusals.
 /// * It halves at most once an epoch: refusals of requests that began before it shrank are no new evidence.
 /// * It keeps a fixed amount of memory, and discarding it is always safe.
@@ -110,7 +110,7 @@ public struct OriginWindow: Hashable, Sendable {
     /// The first window after an answer over HTTP/2, where all requests share one connection.
     static let firstOfHTTP2 = 8
     /// The step from which on the window grows by half of itself.
-    static let largestStep = 8
+    static let largestStep = 16
     /// The part of its growth that has to show in the rate: twice as many requests have to be a fifth faster.
     static let gain = 0.2
     /// A rate below this share of the best one, in `slowEpochs` successive epochs, undoes the growth. A lost packet

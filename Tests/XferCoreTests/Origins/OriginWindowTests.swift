@@ -28,7 +28,7 @@ import XferTestSupport
     @Test(arguments: 0..<200 as Range<UInt64>)
     func aWindowReachesTwoThirdsOfTheOptimumInTenRoundTrips(seed: UInt64) {
         var world = Self.world(seed)
-        // With HTTP/2, steps of eight reach 88 in ten round trips.
+        // It takes five steps to 100 with HTTP/2.
         world.run(for: 12 * world.roundTrip)
         let before = (world.answered, world.time)
         world.run(for: 20 * world.roundTrip)
