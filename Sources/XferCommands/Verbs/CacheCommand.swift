@@ -6,12 +6,12 @@ import XferProtocol
 /// `xferctl cache`: the `cache.*` methods.
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "List and remove cached responses.",
+        commandName: "cache", abstract: "List, store and remove cached responses.",
         discussion: """
             Responses are stored and used only if the task or its profile says so: `xferctl add --cache-policy \
             protocol` follows the servers' Cache-Control (RFC 9111).
             """,
-        subcommands: [Stats.self, List.self, Show.self, Remove.self, Clear.self, Trim.self],
+        subcommands: [Stats.self, List.self, Show.self, Put.self, Remove.self, Clear.self, Trim.self],
         defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
@@ -56,6 +56,83 @@ struct CacheCommand: ParsableCommand {
             options.show(try options.open().call(CacheGet.self, CacheGet.Params(id: id))) { result, terminal in
                 CacheText.lines(result.entry, terminal)
             }
+        }
+    }
+
+    struct Put: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "put",
+            abstract: "Store a file's content as the response of a URL.",
+            discussion: """
+                Your tasks whose cache policy uses the cache take it without a request. It replaces what is cached for \
+                the URL. The file is copied, and only you use the copy.
+                """)
+
+        @Argument(help: "The URL, as tasks will request it.")
+        var url: String
+
+        @Argument(
+            help: ArgumentHelp(
+                "The content; - reads it from standard input, just under 3 MiB at most.", valueName: "file"),
+            completion: .file())
+        var file: String
+
+        @Option(
+            help: ArgumentHelp(
+                "Store nothing unless the content has this digest: sha-256=HEX (or sha-512, sha-384, sha-224, blake2b, "
+                    + "sha-1, md5), HEX alone, sha256-BASE64, or a line of a checksum file.",
+                valueName: "digest"),
+            transform: Checksum.option)
+        var checksum: Checksum?
+
+        @Option(
+            help: ArgumentHelp(
+                "Use it without a request for this long with --cache-policy protocol (default: a day).",
+                valueName: "time"),
+            transform: TimeSpan.argument)
+        var maxAge: TimeSpan?
+
+        @Option(help: ArgumentHelp("Media type of the content, such as text/plain.", valueName: "type"))
+        var contentType: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The --cache-key of the tasks that are to use it: a text, or JSON.", valueName: "text or json"),
+            transform: CacheKeyInput.argument)
+        var cacheKey: CacheKeyInput?
+
+        @OptionGroup var options: VerbOptions
+
+        /// Copying a large file takes longer than other calls.
+        private static let patience = Duration.seconds(3600)
+
+        func run() throws {
+            var params = CachePut.Params(url: url)
+            if file == "-" {
+                params.base64 = Base64Text(try FileText.bytes("-", option: "standard input"))
+            } else {
+                params.file = try path()
+            }
+            params.checksum = checksum
+            if let maxAge { params.maxAge = maxAge.wholeSeconds }
+            params.contentType = contentType
+            params.cacheKey = cacheKey
+            options.show(try options.open().call(CachePut.self, params, timeout: Self.patience)) { result, _ in
+                [CacheText.stored(result.entry)]
+            }
+        }
+
+        /// The path of the file for the daemon, which reads it.
+        private func path() throws(CommandFailure) -> String {
+            guard let paths = PathResolver.current(for: options.connection) else {
+                throw .usage("the working directory was removed: give the file's absolute path")
+            }
+            guard !paths.isRemote || file.hasPrefix("/") else {
+                throw .usage(
+                    "over --server \(SafeText.sanitised(file)) has to be an absolute path on that machine; "
+                        + "- sends standard input")
+            }
+            return paths.absolute(file)
         }
     }
 
@@ -166,6 +243,12 @@ enum CacheText {
             lines.append("  " + SafeText.sanitised("\(field.name): \(field.value)"))
         }
         return lines
+    }
+
+    /// The line about stored content.
+    static func stored(_ entry: CacheEntryRecord) -> String {
+        let use = entry.freshUntil.map { "fresh until \(TimeText.local($0))" } ?? "stale"
+        return "stored as entry \(entry.id) (\(ByteText.size(entry.size))), \(use)"
     }
 
     /// The lines about removed responses.

@@ -10,7 +10,7 @@ struct CacheHandlers: Sendable {
         [
             Handler(CacheStats.self) { _, context in try await cache.stats(for: context.caller.principal) },
             Handler(CacheList.self, encoding: list), Handler(CacheGet.self, get),
-            Handler(CacheRemove.self, remove),
+            Handler(CachePut.self, put), Handler(CacheRemove.self, remove),
             Handler(CacheClear.self) { _, _ in CacheClear.Result(try await cache.clear()) },
             Handler(CacheTrim.self) { params, _ in
                 CacheClear.Result(try await cache.trim(maxBytes: params.maxBytes, maxAge: params.maxAge))
@@ -32,6 +32,12 @@ struct CacheHandlers: Sendable {
     private func get(_ params: CacheGet.Params, _ context: CallContext) async throws -> CacheGet.Result {
         let entry = try await cache.get(params.id, for: context.caller.principal)
         return CacheGet.Result(
+            entry: CacheEntryRecord(entry, freshUntil: cache.freshUntil(entry), isDetailed: true))
+    }
+
+    private func put(_ params: CachePut.Params, _ context: CallContext) async throws -> CachePut.Result {
+        let entry = try await cache.put(params, for: context.caller.principal)
+        return CachePut.Result(
             entry: CacheEntryRecord(entry, freshUntil: cache.freshUntil(entry), isDetailed: true))
     }
 

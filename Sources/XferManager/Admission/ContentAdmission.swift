@@ -37,7 +37,8 @@ struct ContentAdmission: Sendable {
             headers: part.headers)
     }
 
-    private func admit(_ file: FileReference, path: String) async throws -> SourceFile {
+    /// Admits one file.
+    func admit(_ file: FileReference, path: String) async throws -> SourceFile {
         do throws(SourceError) {
             return try await paths.pool(of: principal, forPath: file.path).run {
                 [rights, principal] () throws(SourceError) in

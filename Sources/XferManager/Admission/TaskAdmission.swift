@@ -222,7 +222,7 @@ struct TaskAdmission: Sendable {
 
     // MARK: The request
 
-    private func build(
+    func build(
         _ fields: RequestFields, url: String, _ mirrors: [String], _ profiles: [Profile], path: String
     ) throws -> RequestBuilder.Built {
         let profile = try profile(of: fields, profiles, path: path)

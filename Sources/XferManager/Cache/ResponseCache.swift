@@ -250,34 +250,39 @@ final class ResponseCache: Sendable {
         }
     }
 
-    private func insert(
+    /// Commits the entry of durable content. Returns nil if the digests of its URLs cannot be computed.
+    @discardableResult
+    func insert(
         _ response: StoredResponse, _ incoming: CacheDirectory.Incoming, key: CacheKey, owner: Owner
-    ) async throws {
+    ) async throws -> CacheEntry? {
         guard let urlDigest = CoalesceKey.digest(of: response.url, digest),
             let finalURLDigest = CoalesceKey.digest(of: response.finalURL, digest)
-        else { return }
+        else { return nil }
         let now = clock()
         let blob = incoming.name
+        let id: CacheEntryID
         do {
-            let replaced = try await store.write { tx in
+            let inserted = try await store.write { tx in
                 try tx.insertCacheEntry(
                     response, key: key.bytes, urlDigest: urlDigest, finalURLDigest: finalURLDigest, blob: blob,
-                    owner: owner, at: now
-                ).replaced
+                    owner: owner, at: now)
             }
-            forget(replaced)
+            id = inserted.id
+            forget(inserted.replaced)
         } catch {
             let directory = directory
             _ = try? await pool.run { () throws(FileError) in try directory.remove(blob) }
             throw error
         }
-        // Until the row is committed, the run's `incoming` protects the file from a sweep.
+        // Until the row is committed, the caller's `incoming` protects the file from a sweep.
         withExtendedLifetime(incoming) {}
         let isTooMuch = estimate.withLockedValue { bytes in
             bytes = bytes.addingSaturated(response.length)
             return bytes > limits.withLockedValue(\.maxBytes)
         }
         if isTooMuch { startTrimming() }
+        return CacheEntry(
+            id: id, owner: owner, blob: blob, response: response, storedAt: now, lastUsedAt: now)
     }
 
     // MARK: Renewing and giving up

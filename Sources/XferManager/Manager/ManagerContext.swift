@@ -96,6 +96,13 @@ extension ManagerPart {
             coalesceKeys: coalesceKeys, now: clock())
     }
 
+    /// Refuses adds of users who are not operators while the state directory has little free space.
+    nonisolated func requireStateRoom(for principal: Principal) async throws(ManagerError) {
+        guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
+        throw .storageUnavailable(
+            reason: "little space is left on the disk of the state directory, and it is reserved for operators")
+    }
+
     /// Converts errors of a store that cannot be used now to `storageUnavailable`.
     nonisolated func translatingStoreErrors<T>(_ body: () async throws -> T) async throws -> T {
         do {

@@ -113,13 +113,6 @@ extension TaskCommands {
             reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
     }
 
-    /// Refuses adds of users who are not operators while the state directory has little free space.
-    func requireStateRoom(for principal: Principal) async throws(ManagerError) {
-        guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
-        throw .storageUnavailable(
-            reason: "little space is left on the disk of the state directory, and it is reserved for operators")
-    }
-
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
     /// changed. Nil for any other add, including one whose key was used for a different request.
     private func earlierAdds<Answer: Sendable>(

@@ -47,7 +47,7 @@ public struct CacheEntryRecord: WireRecord, Hashable {
     public static let summary = "A cached response."
     public static let wireFields: WireFields<Self> = [
         .required("id", \.id, "Identifies the entry."),
-        .required("owner", \.owner, "Uid of the user for whom it was fetched; only this user's tasks use it."),
+        .required("owner", \.owner, "Uid of the user for whom it was fetched or put; only this user's tasks use it."),
         .required("url", \.url, "Requested URL; secrets in it are ***."),
         .optional("final_url", \.finalURL, "URL that sent it, if redirects led elsewhere."),
         .required("http_status", \.httpStatus, "The response's status."),

@@ -4,7 +4,8 @@ public import XferModel
 /// The methods of `cache.*`, in the order of the document.
 enum CacheMethods {
     static let all: [any RPCMethod.Type] = [
-        CacheStats.self, CacheList.self, CacheGet.self, CacheRemove.self, CacheClear.self, CacheTrim.self,
+        CacheStats.self, CacheList.self, CacheGet.self, CachePut.self, CacheRemove.self, CacheClear.self,
+        CacheTrim.self,
     ]
 }
 
@@ -124,6 +125,88 @@ public enum CacheGet: RPCMethod {
 
         public static let summary = "The entry."
         public static let wireFields: WireFields<Self> = [.required("entry", \.entry, "The entry.")]
+    }
+}
+
+/// `cache.put`: stores content that the caller has.
+public enum CachePut: RPCMethod {
+    public typealias Result = CacheGet.Result
+
+    public static let name = "cache.put"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Stores content that the caller has as the response to a plain GET of a URL. The caller's tasks whose "
+        + "cache_policy uses the cache take it without a request. It replaces what is cached for the URL, and is "
+        + "durable when the call returns. Over the network only with a token of the scope operate."
+    public static let errors: [ErrorCode] = [.rejectedByPolicy, .limitExceeded, .storageUnavailable, .shuttingDown]
+    public static let examples = [
+        MethodExample(
+            "a text", params: ["url": "https://example.org/motd.txt", "base64": "aGVsbG8K", "max_age": 3600],
+            result: ["entry": example]),
+        MethodExample(
+            "a file that is checked",
+            params: [
+                "url": "https://example.org/motd.txt", "file": "/srv/motd.txt", "max_age": 3600,
+                "checksum": "sha-256=5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
+            ],
+            result: ["entry": example]),
+    ]
+
+    private static let example: JSONValue = [
+        "id": 4, "owner": 1000, "url": "https://example.org/motd.txt", "http_status": 200, "size": 6,
+        "received_at": "2026-01-02T03:04:05.678Z", "stored_at": "2026-01-02T03:04:05.690Z",
+        "last_used_at": "2026-01-02T03:04:05.690Z", "fresh_until": "2026-01-02T04:04:05.678Z",
+        "digest": "sha-256=5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
+        "response_headers": ["Content-Length": "6", "Cache-Control": "max-age=3600"],
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var url = ""
+        public var file: String?
+        public var base64: Base64Text?
+        public var checksum: Checksum?
+        public var maxAge: Int64 = 86_400
+        public var contentType: String?
+        public var cacheKey: CacheKeyInput?
+
+        public init() {}
+        public init(url: String) { self.url = url }
+
+        public static let summary = "The URL, its content as a file or as base64, and how long that is fresh."
+        public static let wireFields: WireFields<Self> = [
+            .required(
+                "url", \.url, "An absolute http or https URL; its host must not have a trust policy.",
+                .length(1...TaskLimits.urlLength), example: "https://example.org/motd.txt"),
+            .optional(
+                "file", \.file, "Absolute path of a file, which is copied.", .length(1...TaskLimits.pathLength),
+                .absolutePath, example: "/srv/motd.txt"
+            )
+            .restricted(to: .ownFiles),
+            .optional("base64", \.base64, "In place of file: the content itself.", example: "aGVsbG8K"),
+            .optional(
+                "checksum", \.checksum,
+                "The digest that the content must have, in the forms of task.add; otherwise nothing is stored.",
+                example: "sha-256=5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"),
+            .defaulted(
+                "max_age", \.maxAge,
+                "Seconds for which the cache_policy protocol uses it without a request; default 86400, a day. "
+                    + "prefer_cache and only_if_cached use it afterwards, too.",
+                .range(0...TaskLimits.longestWait)),
+            .optional(
+                "content_type", \.contentType, "Its media type; default is none.", .length(1...256), .printable,
+                example: "text/plain"),
+            .optional(
+                "cache_key", \.cacheKey,
+                "The cache_key of the tasks that are to use it: a text, or the parts of the URL to ignore.",
+                example: ["ignore_params": ["token"]]),
+        ]
+
+        public func validate() throws(WireError) {
+            guard (file != nil) != (base64 != nil) else {
+                throw WireError(.conflictingFields, expected: "exactly one of file, base64")
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@ enum AccessCalls {
             "group.set": ["name": "shared", "max_active": 1], "group.remove": ["name": "shared"],
             "slot.get": slot, "slot.detach": slot, "slot.cancel": slot,
             "cache.stats": [:], "cache.list": [:], "cache.get": ["id": .integer(objects.cacheEntry)],
+            "cache.put": ["url": .string(objects.server.url("/put")), "base64": "b2s="],
             "cache.remove": ["ids": [.integer(objects.cacheEntry)]], "cache.clear": [:],
             "cache.trim": ["max_bytes": 1_000_000],
             "failed_url.list": [:], "failed_url.remove": ["ids": [.integer(objects.failedURL)]],
@@ -140,6 +141,11 @@ enum AccessCalls {
             "SecretReference.systemd": secret("systemd", "token"),
             "SecretReference.env": secret("env", "HOME"),
             "BodyInput.file": [add("body.file", ["method": "POST", "body": ["file": file]])],
+            "CachePutParams.file": [
+                FieldCall(method: "cache.put", path: "file") { _ in
+                    ["url": .string(objects.server.url("/put")), "file": file]
+                }
+            ],
             "PartInput.file": [add("parts[0].file", ["method": "POST", "parts": [["name": "f", "file": file]]])],
             "TaskFilter.owner": [
                 FieldCall(method: "task.list", path: "filter.owner") { _ in ["filter": ["owner": owner]] }

@@ -34,6 +34,7 @@ import XferTestSupport
         "group.resume": ["name": "a"], "group.set": ["name": "a", "max_active": 1], "group.remove": ["name": "a"],
         "slot.get": ["slot": "a"], "slot.detach": ["slot": "a"], "slot.cancel": ["slot": "a"],
         "cache.stats": [:], "cache.list": [:], "cache.get": ["id": unusedID], "cache.remove": ["ids": [unusedID]],
+        "cache.put": ["url": "http://127.0.0.1:9/d", "file": "/nonexistent/a"],
         "cache.clear": [:], "cache.trim": ["max_bytes": 1],
         "failed_url.list": [:], "failed_url.remove": ["ids": [unusedID]], "failed_url.clear": [:],
         "hsts.list": [:], "hsts.clear": ["hosts": ["a.test"]],

@@ -10,7 +10,8 @@ import XferTestSupport
     /// What a verb needs besides the option at hand.
     private static let least: [String: [String]] = [
         "add": ["http://h/"], "backup": ["f"], "batch add": ["-i", "/dev/stdin"], "batch show": ["1"],
-        "cache remove": ["1"], "cache show": ["1"], "cat": ["1"], "completions": ["bash"], "failed-url remove": ["1"],
+        "cache put": ["http://h/", "f"], "cache remove": ["1"], "cache show": ["1"], "cat": ["1"],
+        "completions": ["bash"], "failed-url remove": ["1"],
         "fleet add": ["http://h/", "--place", "any"], "fleet drain": ["n"], "fleet forget": ["n"],
         "fleet limit": ["h", "2"], "fleet move": ["1", "--to", "any"], "fleet undrain": ["n"], "group pause": ["g"],
         "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],

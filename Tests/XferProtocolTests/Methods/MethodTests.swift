@@ -64,6 +64,19 @@ struct MethodTests {
         #expect(throws: WireError.self) { try QueueSetLimits.Params(strict: ["max_active": 0]) }
     }
 
+    @Test func putContentIsEitherAFileOrBytes() throws {
+        let bytes = try CachePut.Params(strict: ["url": "http://h/f", "base64": ""])
+        #expect(bytes.base64?.bytes == [] && bytes.maxAge == 86_400)
+        #expect(try CachePut.Params(strict: ["url": "http://h/f", "file": "/f", "max_age": 0]).file == "/f")
+        for json in [
+            ["url": "http://h/f"], ["url": "http://h/f", "file": "/f", "base64": ""],
+            ["url": "http://h/f", "file": "f"], ["url": "http://h/f", "base64": "", "max_age": -1],
+            ["url": "http://h/f", "base64": "", "content_type": "text/plain\r\nA: b"],
+        ] as [JSONValue] {
+            #expect(throws: WireError.self) { try CachePut.Params(strict: json) }
+        }
+    }
+
     @Test func everyStateIsCounted() {
         var counts = StateCounts()
         for (index, state) in TaskState.allCases.enumerated() { counts[state] = Int64(index + 1) }
