@@ -1,5 +1,8 @@
 /// The version of both programs: a semantic version (https://semver.org), and the one place that has it.
+///
+/// Each program makes `text` of it once, from its commit, and reports that as its own version everywhere.
 public enum XferVersion {
+    /// The version without the commit, for `User-Agent`.
     public static let current = "1.0.0"
 
     /// The text of `--version`: `1.0.0 (COMMIT)`, or `1.0.0~dev+COMMIT` for a commit without a tag, which Debian sorts

@@ -10,7 +10,9 @@ struct XferdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd",
         abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
-        version: XferVersion.text(commit: String(cString: xfer_commit())))
+        version: version)
+
+    private static let version = XferVersion.text(commit: String(cString: xfer_commit()))
 
     @Option(help: "Configuration file.") var config: String?
     @Option(help: "Directory for the database and the lock.") var stateDir: String?
@@ -56,7 +58,7 @@ struct XferdCommand: ParsableCommand {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog,
-            programVersion: Self.configuration.version)
+            programVersion: Self.version)
         let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [
             (printSchema, { _ in OneShotCommands.printSchema() }), (printStart, OneShotCommands.printStart),
             (printConfig, OneShotCommands.printConfiguration), (checkConfig, OneShotCommands.checkConfiguration),

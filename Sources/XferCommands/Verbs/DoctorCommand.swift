@@ -52,7 +52,7 @@ struct DoctorCommand: ParsableCommand {
         }
         let examination = Examination(system: system, settings: settings)
         var findings = [
-            Examination.socket(status, clientVersion: XferVersion.current), examination.rights(isOperator: isOperator),
+            Examination.socket(status, clientVersion: RootCommand.configuration.version), examination.rights(isOperator: isOperator),
             examination.database(status), examination.configuration(status),
         ]
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {

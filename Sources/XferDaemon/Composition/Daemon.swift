@@ -56,7 +56,7 @@ public enum Daemon {
 
     private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
         let startedAt = Clocks.monotonic()
-        let process = ProcessFigures(version: XferVersion.current, startedAt: Clocks.wall())
+        let process = ProcessFigures(version: instance.options.programVersion, startedAt: Clocks.wall())
         let sockets = try SocketActivation.sockets(environment: instance.environment)
         let lock = sockets.isEmpty ? try lockSocket(instance.paths.socket) : nil
         defer { lock?.release() }
@@ -66,7 +66,7 @@ public enum Daemon {
         let settings = instance.loaded.settings
         let manager = try await TransferManager.open(
             stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(instance.loaded),
-            version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
+            version: instance.options.programVersion, logger: logger, reader: ResponseObjects.reader,
             accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
@@ -102,7 +102,8 @@ public enum Daemon {
             ).all
         handlers +=
             DaemonHandlers(
-                manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
+                manager: manager, version: instance.options.programVersion,
+                stateDirectory: instance.paths.stateDirectory,
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
                 configurationProblem: { configuration.rejection },
@@ -227,17 +228,17 @@ public struct DaemonOptions: Hashable, Sendable {
     public var settings: [String: String]
     /// True for text with timestamps on standard error, regardless of the configuration.
     public var logsToForeground: Bool
-    /// The program's version with its commit, for the log.
+    /// The text of the program's `--version`, which status, metrics, events and the log report, too.
     public var programVersion: String
 
     public init(
         paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false,
-        programVersion: String? = nil
+        programVersion: String
     ) {
         self.paths = paths
         self.settings = settings
         self.logsToForeground = logsToForeground
-        self.programVersion = programVersion ?? XferVersion.current
+        self.programVersion = programVersion
     }
 }
 

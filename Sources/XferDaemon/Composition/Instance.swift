@@ -5,7 +5,7 @@ import XferSystem
 
 /// The paths and the settings of one instance of the service, read before the service starts.
 package struct Instance: Sendable {
-    let options: DaemonOptions
+    package let options: DaemonOptions
     package let environment: [String: String]
     package let paths: InstancePaths
     package let loaded: LoadedSettings

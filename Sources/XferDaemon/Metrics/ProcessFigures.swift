@@ -5,6 +5,7 @@ import XferSystem
 
 /// The process's own use of the machine (proc(5), getrusage(2)).
 struct ProcessFigures: Sendable {
+    /// The text of `--version`.
     let version: String
     let startedAt: Timestamp
 

@@ -42,7 +42,7 @@ extension FleetFace {
             Handler(DaemonStatus.self) { _, _ in
                 let nodeStatus = nodeStatus()
                 var result = DaemonStatus.Result()
-                result.version = XferVersion.current
+                result.version = configuration.instance.options.programVersion
                 result.pid = Int64(clamping: getpid())
                 result.uptime = max(0, startedAt.duration(to: Clocks.monotonic()).components.seconds)
                 result.stateDirectory = configuration.instance.paths.stateDirectory
@@ -72,7 +72,7 @@ extension FleetFace {
         var result = FleetStatus.Result()
         result.fleet = nodeStatus.fleet
         result.node = configuration.node
-        result.version = XferVersion.current
+        result.version = configuration.instance.options.programVersion
         result.schema = FleetSchema.known
         result.daemon = nodeStatus.daemonProblem == nil
         result.daemonProblem = nodeStatus.daemonProblem

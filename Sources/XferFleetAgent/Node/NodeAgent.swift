@@ -173,7 +173,7 @@ actor NodeAgent: NodePart {
         let description = FleetNodeDescription(
             name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots,
             storeID: storeID,
-            version: XferVersion.current)
+            version: configuration.instance.options.programVersion)
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
         nodeStatus.withLockedValue { $0.fleet = registration.fleet }

@@ -9,7 +9,7 @@ import XferStore
 ///
 /// It contains no logic. Its members are constants or synchronise their own access.
 struct ManagerContext: Sendable {
-    /// The daemon's version, for the event of the start.
+    /// The daemon's version with its commit, for the event of the start.
     let version: String
     let services: RunServices
     let hub: EventHub

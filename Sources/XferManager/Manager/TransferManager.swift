@@ -178,7 +178,8 @@ public final class TransferManager: ManagerPart, Sendable {
             try? store.close()
             throw error
         }
-        let userAgent = "xferd/\(version)"
+        // Servers do not learn the commit.
+        let userAgent = "xferd/\(XferVersion.current)"
         let engine = try TransferEngine(
             configuration: EngineConfiguration(
                 userAgent: userAgent, loops: settings.engineLoops,

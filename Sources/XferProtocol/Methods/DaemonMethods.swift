@@ -21,9 +21,9 @@ public enum DaemonStatus: RPCMethod {
         MethodExample(
             "a healthy daemon", params: [:],
             result: [
-                "version": "1.0.0", "pid": 4711, "uptime": 86_400, "state_dir": "/home/ada/.local/state/xferd",
-                "socket": "/run/user/1000/xferd.sock", "store_id": "5f0c6a52c8e94d0b", "degraded": false,
-                "shutting_down": false,
+                "version": "1.0.0 (9f3c2d91ab47)", "pid": 4711, "uptime": 86_400,
+                "state_dir": "/home/ada/.local/state/xferd", "socket": "/run/user/1000/xferd.sock",
+                "store_id": "5f0c6a52c8e94d0b", "degraded": false, "shutting_down": false,
                 "counts": [
                     "queued": 0, "waiting": 0, "running": 1, "paused": 0, "staged": 0, "completed": 4, "failed": 0,
                     "cancelled": 0,
@@ -54,7 +54,7 @@ public enum DaemonStatus: RPCMethod {
 
         public static let summary = "Identity and health of the daemon."
         public static let wireFields: WireFields<Self> = [
-            .required("version", \.version, "The daemon's version."),
+            .required("version", \.version, "The daemon's version, as `xferd --version` prints it."),
             .required("pid", \.pid, "Its process id."),
             .required("uptime", \.uptime, "Seconds since it started."),
             .required("state_dir", \.stateDirectory, "Absolute path of its state directory."),

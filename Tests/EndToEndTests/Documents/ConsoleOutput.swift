@@ -1,6 +1,7 @@
 /// Compares what a document says with what was printed.
 ///
-/// Masked in both: addresses, times, numbers of events, durations, rates, shares, process and user numbers, pins, and the home directory.
+/// Masked in both: addresses, times, numbers of events, durations, rates, shares, process and user numbers, pins,
+/// versions of xferd, and the home directory.
 /// In what a document says, `…` stands for any text, and on a line of its own for any lines.
 struct ConsoleOutput {
     /// The home directory of the commands.
@@ -45,6 +46,8 @@ struct ConsoleOutput {
         text.replace(/[0-9.]+ (k|[KMG]i?)?B\/s/, with: "<rate>")
         text.replace(/[0-9]+%/, with: "<share>")
         text.replace(/(process|owner) +[0-9]+/) { "\($0.output.1) <number>" }
+        text.replace(
+            /xferd +[0-9]+(\.[0-9]+){2}(-[0-9a-z.]+)?(~dev(\+[0-9a-f]+)?| \([0-9a-f]+\))?/, with: "xferd <version>")
         text.replace(/up [0-9dhms]+/, with: "up <duration>")
         text.replace(/sha256\/[A-Za-z0-9+\/]{43}=/, with: "<pin>")
         text.replace(/[ ]+/, with: " ")

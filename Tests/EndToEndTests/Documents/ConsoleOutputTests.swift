@@ -10,6 +10,7 @@ struct ConsoleOutputTests {
         ("ready socket=/tmp/xferd.a1/xferd.sock", "ready socket=/run/user/1000/xferd.sock"),
         (" 4  running   7%  8.0 MiB  19 KiB/s  a", " 4  running  12%  8.0 MiB  488 KiB/s  a"),
         ("completed    2026-11-22 18:27:22", "completed    2026-01-02 03:05:00"),
+        ("xferd 1.0.0~dev+0123abc, process 7", "xferd 1.0.0 (9f3c2d91ab47), process 8"),
         ("first\nsecond\nlast", "first\n…\nlast"), ("a head and a tail", "a head…tail"),
     ])
     func outputThatDiffersOnlyInMaskedPartsAndWildcardsMatches(printed: String, expected: String) {

@@ -95,8 +95,11 @@ import XferTestSupport
             try await daemon.add("http://127.0.0.1:9/x", ["paused": true])
             let log = try await daemon.ctl("log", "\(id)")
             #expect(log.isSuccess && log.output.contains("task.completed"), "\(log)")
-            try await daemon.stop()
             let version = try await Command.run("\(Command.productsDirectory)/xferd", ["--version"]).output.dropLast()
+            #expect(try await daemon.call("daemon.status")["version"]?.stringValue == String(version))
+            let starts = try await daemon.events(types: "daemon.started")
+            #expect(starts.map { $0["version"]?.stringValue } == [String(version)])
+            try await daemon.stop()
             let start = daemon.log.split(separator: "\n").first { $0.contains("started") }
             #expect(start?.contains(version) == true, "\(version): \(start ?? "")")
             #expect(daemon.log.contains("started") && daemon.log.contains("state_directory=\(daemon.stateDirectory)"))
