@@ -92,10 +92,6 @@ struct OutputOptions: ParsableArguments {
 struct VerbosityOptions: ParsableArguments {
     @Flag(
         name: [.customShort("q"), .customLong("quiet")],
-        help: "Print only errors, and the requested body.")
+        help: "Print only errors, and requested output: a body, or the document of --json.")
     var quiet = false
-
-    func check(beside output: OutputOptions) throws {
-        if quiet, output.json { throw ValidationError("--json and --quiet exclude each other.") }
-    }
 }

@@ -101,7 +101,6 @@ struct AddCommand: ParsableCommand {
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
-        try verbosity.check(beside: options.output)
         try destination.check(beside: file)
         try chosen.checkStandardInput(besides: inputFile)
     }

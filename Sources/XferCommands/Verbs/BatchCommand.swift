@@ -75,7 +75,6 @@ struct BatchCommand: ParsableCommand {
             if notify && !wait {
                 throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
             }
-            try verbosity.check(beside: options.output)
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }

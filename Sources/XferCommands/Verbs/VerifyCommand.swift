@@ -44,7 +44,6 @@ struct VerifyCommand: TaskVerb {
             throw ValidationError("Which files? Give ids, files, filters such as --group NAME, or --all.")
         }
         guard ways == 1 else { throw ValidationError("Ids or files, filters and --all exclude each other.") }
-        try verbosity.check(beside: options.output)
         if options.connection.isRemote {
             throw ValidationError("the files are on the daemon's machine: verify them there.")
         }

@@ -28,7 +28,6 @@ struct WaitCommand: TaskVerb {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        try verbosity.check(beside: options.output)
         try selection.check()
     }
 
@@ -69,7 +68,7 @@ struct WaitCommand: TaskVerb {
     ///
     /// - Parameters:
     ///   - added: the tasks that were just added.
-    ///   - verbosity: the amount of output: all, or failures only.
+    ///   - verbosity: the amount of text: all, or failures only. `--json` prints its document either way.
     ///   - isDaemonKnown: true if the daemon has just answered. Then a lost connection is taken for a restart, and the
     ///     wait continues.
     ///   - readsStaged: true if staged tasks are read afterwards.

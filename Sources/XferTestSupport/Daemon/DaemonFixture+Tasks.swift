@@ -66,6 +66,11 @@ extension DaemonFixture {
 
     /// Runs the real `xferctl` against this daemon, in the download directory.
     public func ctl(_ arguments: String..., input: String = "") async throws -> Command.Result {
+        try await ctl(arguments, input: input)
+    }
+
+    /// Runs the real `xferctl` with a list of arguments.
+    public func ctl(_ arguments: [String], input: String = "") async throws -> Command.Result {
         try await Command.run(
             "\(Command.productsDirectory)/xferctl", arguments, input: input, environment: environment,
             directory: downloads)

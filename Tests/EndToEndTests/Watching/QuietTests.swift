@@ -18,8 +18,25 @@ import XferTestSupport
             let failed = try await daemon.ctl("add", "-qw", server.url("/missing"))
             #expect(failed.exit == .code(1) && failed.output.isEmpty, "\(failed)")
             #expect(failed.errors.contains("answered 404 (Not Found)"), "\(failed)")
-            let both = try await daemon.ctl("wait", "-q", "--json", "1")
-            #expect(both.exit == .code(2) && both.errors.contains("--json and --quiet exclude each other"), "\(both)")
+        }
+    }
+
+    @Test(arguments: [
+        ["add", "-q", "--json", "URL/a"], ["add", "-qw", "--json", "URL/a"], ["wait", "-q", "--json", "1"],
+        ["wait", "-q", "--json", "--all"], ["verify", "-q", "--json", "1"], ["batch", "add", "-q", "--json", "-i", "LIST"],
+        ["batch", "add", "-qw", "--json", "-i", "LIST"],
+    ]) func quietLeavesTheDocumentThatWasRequested(arguments: [String]) async throws {
+        let server = try await FaultServer()
+        server.serve("/a", .tagged(1, length: 5_000))
+        try await withDaemon { daemon in
+            #expect(try await daemon.ctl("add", "-qw", server.url("/a")).isSuccess)
+            let list = "\(daemon.downloads)/list"
+            try FileTree.write(server.url("/a") + "\n", to: list)
+            let result = try await daemon.ctl(
+                arguments.map { $0.replacing("URL", with: server.url("")).replacing("LIST", with: list) })
+            #expect(result.isSuccess && result.errors.isEmpty, "\(result)")
+            let document = try JSONValue(parsing: Array(result.output.utf8))
+            #expect(document.objectValue != nil, "\(result)")
         }
     }
 }
