@@ -160,13 +160,11 @@ enum TaskTable {
         static func < (left: SortKey, right: SortKey) -> Bool { (left.number, left.text) < (right.number, right.text) }
     }
 
-    /// The requested fields with their wire names; strings without quotes, times in the reader's zone.
-    static func fields(_ records: [TaskRecord]) -> Table {
+    /// The requested fields in the order of the request, with their wire names; strings without quotes, times in the
+    /// reader's zone. A field that no task has is an empty column, so that scripts find each at its place.
+    static func table(_ records: [TaskRecord], _ fields: TaskColumns) -> Table {
         let rows = records.map { $0.wire.objectValue ?? JSONObject() }
-        var names: [String] = []
-        for field in TaskRecord.wireFields where rows.contains(where: { $0[field.name] != nil }) {
-            names.append(field.name)
-        }
+        let names = fields.names
         var table = Table(columns: names.map { Table.Column(title: $0.uppercased()) })
         table.rows = rows.map { row in
             names.map { name in Table.Cell(row[name].map { TimeText.readable($0.stringValue ?? $0.text) } ?? "") }

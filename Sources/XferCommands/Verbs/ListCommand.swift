@@ -94,7 +94,8 @@ struct ListCommand: ParsableCommand {
             params.limit = limit
             params.cursor = cursor
             let page = try daemon.call(TaskList.self, params)
-            return PageOptions.Page(raw: page.raw, entries: page.value.tasks, next: page.value.nextCursor)
+            return PageOptions.Page(
+                raw: withoutExtraID(page.raw), entries: page.value.tasks, next: page.value.nextCursor)
         }
         if sort != nil || search.filtersLocally {
             let found = try PageOptions.all(largest: TaskPages.largest, page).filter(search.matches)
@@ -130,6 +131,20 @@ struct ListCommand: ParsableCommand {
         return TaskColumns(fields.names + needed.names + TaskSearch.fields)
     }
 
+    /// The answer as `--fields` chooses: the daemon always adds the id.
+    private func withoutExtraID(_ answer: JSONValue) -> JSONValue {
+        guard let fields, !fields.contains("id"), var document = answer.objectValue,
+            let tasks = document["tasks"]?.arrayValue
+        else { return answer }
+        document["tasks"] = .array(
+            tasks.map { task in
+                guard var members = task.objectValue else { return task }
+                members["id"] = nil
+                return .object(members)
+            })
+        return .object(document)
+    }
+
     private func showAll(_ records: [TaskRecord], _ daemon: DaemonSession) throws {
         let ascending = sort.map { TaskTable.sorted(records, by: $0) } ?? records
         let sorted = (reverse ? ascending.reversed() : ascending).prefix(pages.limit).map { record in
@@ -137,7 +152,7 @@ struct ListCommand: ParsableCommand {
         }
         let isCut = records.count > sorted.count
         if options.output.json {
-            return Output.standard.document(TaskList.Result(tasks: sorted, nextCursor: nil).wire)
+            return Output.standard.document(withoutExtraID(TaskList.Result(tasks: sorted, nextCursor: nil).wire))
         }
         let terminal = Terminal.standard
         for line in lines(sorted, terminal, daemon) { terminal.output.line(line) }
@@ -155,7 +170,7 @@ struct ListCommand: ParsableCommand {
     }
 
     private func table(_ records: [TaskRecord]) -> Table {
-        if fields != nil { return TaskTable.fields(records) }
+        if let fields { return TaskTable.table(records, fields) }
         var table = tasks(records)
         if isQueue { table.number("POS") }
         return table

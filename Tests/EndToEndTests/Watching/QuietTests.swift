@@ -23,8 +23,8 @@ import XferTestSupport
 
     @Test(arguments: [
         ["add", "-q", "--json", "URL/a"], ["add", "-qw", "--json", "URL/a"], ["wait", "-q", "--json", "1"],
-        ["wait", "-q", "--json", "--all"], ["verify", "-q", "--json", "1"], ["batch", "add", "-q", "--json", "-i", "LIST"],
-        ["batch", "add", "-qw", "--json", "-i", "LIST"],
+        ["wait", "-q", "--json", "--all"], ["verify", "-q", "--json", "1"],
+        ["batch", "add", "-q", "--json", "-i", "LIST"], ["batch", "add", "-qw", "--json", "-i", "LIST"],
     ]) func quietLeavesTheDocumentThatWasRequested(arguments: [String]) async throws {
         let server = try await FaultServer()
         server.serve("/a", .tagged(1, length: 5_000))

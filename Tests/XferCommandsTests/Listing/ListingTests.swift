@@ -187,4 +187,26 @@ extension LocalZone {
         let field = try await Program.run(["list", "--columns", "id,digest"], daemon: daemon)
         #expect(field.exit == .code(2) && field.errors.contains("--fields digest shows it"), "\(field)")
     }
+
+    @Test(arguments: [[], ["--sort", "id"]])
+    func fieldsAreShownInTheOrderOfTheRequestAndWithoutAnID(order: [String]) async throws {
+        let tasks: [JSONValue] = [
+            Wire.task(7, "completed", ["dir": "/d"]), Wire.task(8, "queued", ["dir": "/e", "label": "l"]),
+        ]
+        let daemon = try ScriptedDaemon { _, _ in .result(["tasks": .array(tasks), "next_cursor": nil]) }
+        let arguments = ["list", "--fields", "url,group,dir"] + order
+        let table = try await Program.run(arguments, daemon: daemon)
+        let lines = table.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(
+            lines == [
+                ["URL", "GROUP", "DIR"], ["http://host/file7.iso", "/d"], ["http://host/file8.iso", "/e"],
+            ], "\(table)")
+        let document = try await Program.run(arguments + ["--json"], daemon: daemon)
+        let listed = try JSONValue(parsing: Array(document.output.utf8))["tasks"]?.arrayValue ?? []
+        #expect(listed.count == 2 && listed.allSatisfy { $0["id"] == nil }, "\(document)")
+        #expect(listed.compactMap { $0["url"]?.stringValue } == ["http://host/file7.iso", "http://host/file8.iso"])
+        let named = try await Program.run(["list", "--fields", "id,dir", "--json"] + order, daemon: daemon)
+        let ids = try JSONValue(parsing: Array(named.output.utf8))["tasks"]?.arrayValue?.map { $0["id"] }
+        #expect(ids == [7, 8], "\(named)")
+    }
 }
