@@ -14,6 +14,7 @@ struct EventTests {
         .taskWaiting(wait: Wait(.retry, until: noon), error: TransferError(.connectionLost, "gone")),
         .taskPaused(received: 3), .taskResumed, .taskRestored(received: 4),
         .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),
+        .taskCompleted(path: "/b", size: 6, skipped: false, notModified: false, warning: "a page"),
         .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
         .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
         .operationProgress(
@@ -46,7 +47,7 @@ struct EventTests {
         let payloads: [EventPayload] = [
             .taskAdded(url: text ?? "u", label: text, group: text), .taskStarted(attempt: .max, offset: .min),
             .taskResponse(status: 206, total: text == nil ? nil : 1 << 60, etag: text, resumed: text == nil),
-            .taskCompleted(path: text, size: 1, skipped: text == nil, notModified: text != nil),
+            .taskCompleted(path: text, size: 1, skipped: text == nil, notModified: text != nil, warning: text),
             .taskPaused(received: .max), .taskResumed, .taskCancelled, .taskRemoved,
         ]
         for payload in payloads {

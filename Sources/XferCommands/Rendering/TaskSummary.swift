@@ -167,6 +167,7 @@ extension TaskSummary {
             (received, total) = (size, size)
             isSkipped = event.value("skipped") ?? false
             isNotModified = event.value("not_modified") ?? false
+            warning = event.value("warning") ?? warning
         }
         failure = event.value("error", FailureRecord.self).map(Failure.init)
     }

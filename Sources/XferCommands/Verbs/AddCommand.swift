@@ -235,12 +235,8 @@ struct AddCommand: ParsableCommand {
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
             guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
-            // An event before the subscription may have what a list does not show while the task runs: a warning.
-            let isNew = one.existing != true && one.task.state == OpenEnum(.queued)
-            let since = isNew ? one.seq : nil
             return Added(
-                ids: [one.task.id], document: answer.raw, lines: AddText.lines(one, style: terminal.style),
-                fresh: since.map { AddedTasks(one.task, since: $0) })
+                ids: [one.task.id], document: answer.raw, lines: AddText.lines(one, style: terminal.style))
         }
         var added = TaskAdd.Many()
         for batch in TaskBatches(tasks) {

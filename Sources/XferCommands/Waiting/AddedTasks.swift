@@ -10,14 +10,6 @@ struct AddedTasks: Sendable {
     let tasks: [TaskSummary]
 
     /// - Parameters:
-    ///   - task: a task that the add has made, as its answer shows it.
-    ///   - since: the number in the answer.
-    init(_ task: TaskRecord, since: Int64) {
-        self.since = since
-        tasks = [TaskSummary(task)]
-    }
-
-    /// - Parameters:
     ///   - answer: the answer to the adds.
     ///   - asked: the tasks of the call, in the same order.
     ///   - since: see `DaemonSession.lastEventNumber`.

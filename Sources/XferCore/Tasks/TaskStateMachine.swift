@@ -276,7 +276,8 @@ public struct TaskStateMachine: Sendable {
         let outcome = task.outcome
         return TaskTransition(
             event: .taskCompleted(
-                path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: outcome.notModified),
+                path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: outcome.notModified,
+                warning: task.warning),
             action: .schedule)
     }
 
@@ -299,7 +300,9 @@ public struct TaskStateMachine: Sendable {
         task.total = size
         let outcome = task.outcome
         return TaskTransition(
-            event: .taskCompleted(path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false))
+            event: .taskCompleted(
+                path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false,
+                warning: task.warning))
     }
 
     /// Records that the last attempt failed, or that the failure is permanent.

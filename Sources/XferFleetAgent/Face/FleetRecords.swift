@@ -131,6 +131,7 @@ struct FleetRecords: Sendable {
             object["state"] = TaskState.completed.wire
             object["path"] = result["final_path"]
             object["size"] = result["progress"]?["received"] ?? 0
+            object["warning"] = result["warning"]
         case .durable(.taskFailed):
             object["terminal"] = true
             object["state"] = TaskState.failed.wire

@@ -33,7 +33,7 @@ enum Handover {
     /// The fields of the daemon's record that the fleet keeps with an ended task.
     static let keptFields = [
         "kind", "error", "progress", "final_url", "final_path", "http_status", "etag", "content_encoding", "attempts",
-        "skipped", "not_modified", "started_at", "finished_at",
+        "skipped", "not_modified", "warning", "started_at", "finished_at",
     ]
 
     /// The details of an ended task that the fleet stores.

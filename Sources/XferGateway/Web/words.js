@@ -154,7 +154,8 @@ const TEXTS_OF_EVENTS = {
     "task.refreshed": () => "the server sent a newer response",
     "task.not_modified": () => "the cached response is current",
     "task.staged": () => "staged: complete, and waiting for its commit",
-    "task.completed": ({ path, size }) => (path ? `done: ${path}, ${formatSize(size)}` : `done: ${formatSize(size)}`),
+    "task.completed": ({ path, size, warning }) =>
+        `done: ${[path, formatSize(size), warning].filter(Boolean).join(", ")}`,
     "task.failed": ({ error }) => `failed: ${error.message}`,
     "task.cancelled": () => "cancelled",
     "task.superseded": ({ by }) => `cancelled: task ${by} took its slot`,

@@ -180,7 +180,7 @@ public final class EventSubscription: Sendable {
         guard let taskID = event.taskID else { return }
         var last = state.latest[taskID]
         forgetProgress(of: event, in: &state)
-        if case .taskCompleted(_, let size, _, _) = event.payload, let owner = event.owner {
+        if case .taskCompleted(_, let size, _, _, _) = event.payload, let owner = event.owner {
             last =
                 last
                 ?? ProgressSnapshot(

@@ -80,12 +80,13 @@ struct EndLogLine {
     /// - Parameter task: nil if it was removed already.
     init?(_ event: Event, _ task: TransferTask?) {
         switch event.payload {
-        case .taskCompleted(let path, let size, let skipped, let notModified):
+        case .taskCompleted(let path, let size, let skipped, let notModified, let warning):
             level = .info
             message = skipped ? "a task has completed: its file existed" : "a task has completed"
             if let path { metadata["path"] = "\(path)" }
             metadata["bytes"] = "\(size)"
             if notModified { metadata["not_modified"] = "true" }
+            if let warning { metadata["warning"] = "\(warning)" }
         case .taskFailed(let error):
             (level, message) = (.warning, "a task has failed")
             metadata["reason"] = "\(error.reason.rawValue)"

@@ -18,7 +18,7 @@ public struct WebhookTemplate: Hashable, Sendable {
     public enum Field: String, CaseIterable, Sendable {
         /// The event as a title: `Download completed`.
         case title
-        /// The file with its length, or the reason of its failure.
+        /// The file with its length and its warning, or the reason of its failure.
         case text
         /// The file's name, or the one that the task's URL suggests; of a removed task `task 42`.
         case name
@@ -162,6 +162,7 @@ struct WebhookValues {
     private var summary: String {
         if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
         let size = event["size"]?.integerValue.map { " (\(ByteText.size($0)))" } ?? ""
-        return name + size
+        let warning = event["warning"]?.stringValue.map { ": \($0)" } ?? ""
+        return name + size + warning
     }
 }

@@ -86,7 +86,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskWarning(warning: String)
     /// The file is whole, verified and processed; `size` bytes wait for a commit.
     case taskStaged(size: Int64)
-    case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
+    /// `warning` is for people: the file is a web page, but its name does not suggest one.
+    case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool, warning: String? = nil)
     case taskFailed(error: TransferError)
     case taskCancelled
     /// Another task, `by`, has replaced it in its slot.

@@ -62,17 +62,21 @@ extension TransferTask {
     /// pages.
     public var warning: String? {
         guard state == .completed, specification.kind == .download, !outcome.skipped, !outcome.notModified,
-            let name = outcome.finalPath?.split(separator: "/").last
+            let path = outcome.finalPath
         else { return nil }
-        return Self.warning(aboutType: outcome.responseHeaders.firstValue(named: "Content-Type"), named: String(name))
+        return Self.warning(
+            aboutType: outcome.responseHeaders.firstValue(named: "Content-Type"),
+            named: String(path.split(separator: "/").last ?? ""))
     }
 
     /// A warning if the server sent a web page as a file of another kind.
     ///
     /// - Parameter type: `Content-Type` as received.
-    public static func warning(aboutType type: String?, named name: String) -> String? {
+    public static func warning(aboutType type: String?, named name: @autoclosure () -> String) -> String? {
         let mediaType = type.map { $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() }
-        guard MediaKind(mediaType) == .page, MediaKind.isHardlyPage(name) else { return nil }
+        guard MediaKind(mediaType) == .page else { return nil }
+        let name = name()
+        guard MediaKind.isHardlyPage(name) else { return nil }
         return "the server sent a web page (\(mediaType ?? "text/html")) as \(name)"
     }
 }

@@ -73,7 +73,7 @@ extension EventPayload: EventContent {
                     + "terminal: one of task.completed, task.cancelled and task.superseded follows.")
             event.required("state", TaskState.staged, "State of the task.")
             event.required("size", size, "The file's length in bytes.")
-        case .taskCompleted(let path, let size, let skipped, let notModified):
+        case .taskCompleted(let path, let size, let skipped, let notModified, let warning):
             event.summary("A task has completed: its file is complete, verified, durable and under its final name.")
             event.end(in: .completed)
             event.optional("path", path, "Absolute path of the file.")
@@ -82,6 +82,10 @@ extension EventPayload: EventContent {
                 "skipped", skipped ? true : nil, "True if the name was taken and on_conflict is skip or verify.")
             event.optional(
                 "not_modified", notModified ? true : nil, "True if on_conflict is update and the file was current.")
+            event.optional(
+                "warning", warning,
+                "Warning about the file, in English, as in the task's record: it is a web page, but its name does not "
+                    + "suggest one.")
         case .taskFailed(let error):
             event.summary("A task has failed; task.retry continues it with the bytes it kept.")
             event.end(in: .failed)

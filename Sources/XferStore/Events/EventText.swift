@@ -41,11 +41,12 @@ enum EventText {
             object.add("total", total)
             object.add("etag", etag)
             object.add("resumed", resumed)
-        case .taskCompleted(let path, let size, let skipped, let notModified):
+        case .taskCompleted(let path, let size, let skipped, let notModified, let warning):
             object.add("path", path)
             object.add("size", size)
             object.add("skipped", skipped)
             object.add("notModified", notModified)
+            object.add("warning", warning)
         case .taskPaused(let received): object.add("received", received)
         case .taskResumed, .taskCancelled, .taskRemoved: break
         default: return try JSONText.encode(payload)

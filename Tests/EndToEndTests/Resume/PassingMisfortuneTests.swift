@@ -73,6 +73,8 @@ import XferTestSupport
             let view = try await daemon.complete(id)
             #expect(view.json["warning"]?.stringValue != nil, "\(view.json.text)")
             #expect(try await daemon.events(of: id, types: "task.warning").count == 1)
+            let ends = try await daemon.events(of: id, types: "task.completed")
+            #expect(ends.map { $0["warning"] } == [view.json["warning"]])
             // Not only `list` and `show` say so, but also the command that waited for it.
             let added = try await daemon.ctl("add", "--wait", "-o", "other.iso", server.url("/tool.iso"))
             #expect(added.exit == .code(0) && added.output.contains("Warning: the server sent a web page"), "\(added)")

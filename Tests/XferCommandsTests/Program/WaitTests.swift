@@ -71,6 +71,22 @@ final class Tasks: Sendable {
         #expect(result.output == "#7 running: file7.iso\n#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n")
     }
 
+    /// `task.warning` came before the subscription, and the list does not show it of a running task.
+    @Test func theWarningOfAnEndIsPrintedThoughItsOwnEventWasMissed() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(
+                Wire.event(
+                    "task.completed", 7, seq: 9,
+                    [
+                        "terminal": true, "state": "completed", "path": "/d/file7.iso", "size": 1024,
+                        "warning": "the server sent a web page",
+                    ]))
+        }
+        #expect(result.exit == .code(0) && result.output.contains("Warning: the server sent a web page."), "\(result)")
+    }
+
     @Test func aTokenThatMayNotLookIsToldThatTheTransferGoesOn() async throws {
         let tasks = Tasks([7: Wire.task(7, "queued")])
         let daemon = try ScriptedDaemon { method, params in

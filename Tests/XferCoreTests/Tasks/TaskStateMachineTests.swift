@@ -188,6 +188,22 @@ import XferTestSupport
         #expect(machine.onCommit(size: 7, at: Self.now) == .unchanged)
     }
 
+    @Test(arguments: [TaskState.running, .staged], [false, true])
+    func theEndOfAWebPageUnderTheNameOfAnImageHasAWarning(state: TaskState, skipped: Bool) {
+        var machine = TaskStateMachine(Self.task(state))
+        machine.setOutcome {
+            $0.finalPath = "/srv/a.iso"
+            $0.skipped = skipped
+            $0.responseHeaders = [HeaderField(name: "content-type", value: "text/html; charset=utf-8")]
+        }
+        let transition =
+            state == .running ? machine.onComplete(size: 7, at: Self.now) : machine.onCommit(size: 7, at: Self.now)
+        let warning = skipped ? nil : "the server sent a web page (text/html) as a.iso"
+        #expect(
+            transition.event
+                == .taskCompleted(path: "/srv/a.iso", size: 7, skipped: skipped, notModified: false, warning: warning))
+    }
+
     @Test func stagingIsNotATerminalState() {
         var machine = TaskStateMachine(Self.task(.running))
         let transition = machine.onStage(size: 9)

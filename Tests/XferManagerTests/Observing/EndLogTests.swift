@@ -42,6 +42,9 @@ import XferModel
         #expect(line.metadata == ["task": "7", "owner": "1000", "path": "/d/f", "bytes": "12"])
         let skipped = EventPayload.taskCompleted(path: "/d/f", size: 12, skipped: true, notModified: false)
         #expect(EndLogLine(event(skipped), nil)?.message == "a task has completed: its file existed")
+        let page = EventPayload.taskCompleted(
+            path: "/d/f", size: 12, skipped: false, notModified: false, warning: "a page")
+        #expect(EndLogLine(event(page), nil)?.metadata["warning"] == "a page")
     }
 
     @Test func aFailureForGoodIsAWarningWithItsReason() throws {

@@ -18,6 +18,8 @@ import XferModel
         #expect(
             try body("{name}|{path}|{size}|{bytes}|{task}|{type}|{time}")
                 == #"a "b".iso|/d/a "b".iso|8.0 MiB|8388608|42|task.completed|T"#)
+        let page = #"{"type": "task.completed", "path": "/d/a.iso", "size": 0, "warning": "a web page"}"#
+        #expect(try body("{text}", page) == "a.iso (0 B): a web page")
         #expect(try body("{title}: {text}", Self.failed) == "Download failed: task 7: h answered 404")
         let named = try WebhookTemplate("{title}: {text}").body(for: Self.failed, name: "a.iso")
         #expect(named == "Download failed: a.iso: h answered 404")
