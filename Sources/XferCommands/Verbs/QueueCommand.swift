@@ -25,11 +25,12 @@ struct QueueCommand: ParsableCommand {
             commandName: "pause",
             abstract: "Pause the queue; running transfers continue.",
             discussion: """
-                Applies until `xferctl queue resume`, also after restarts. Running tasks that --running has paused stay \
-                paused until `xferctl resume ID`. To stop all for a while, stop the daemon: its next start goes on.
+                Applies until `xferctl queue resume`, also after restarts. With --running the running tasks return to \
+                the queue and continue with their bytes then, except requests that must not be made twice. Paused \
+                tasks stay paused until `xferctl resume ID`.
                 """)
 
-        @Flag(help: "Also pause running tasks, each by itself.")
+        @Flag(help: "Also return running tasks to the queue; they keep their bytes.")
         var running = false
 
         @OptionGroup var options: VerbOptions

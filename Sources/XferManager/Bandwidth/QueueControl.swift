@@ -9,7 +9,6 @@ import XferStore
 public actor QueueControl: ManagerPart {
     nonisolated let context: ManagerContext
     let scheduler: RunScheduler
-    private let tasks: TaskCommands
     /// Limits set by an operator over RPC. They take precedence over the configuration until set to nil.
     private var overrides = LimitOverrides()
     /// The limits that operators have set for hosts.
@@ -22,19 +21,25 @@ public actor QueueControl: ManagerPart {
     /// newer.
     private let applying = AsyncLock()
 
-    init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {
+    init(context: ManagerContext, scheduler: RunScheduler) {
         self.context = context
         self.scheduler = scheduler
-        self.tasks = tasks
     }
 
-    /// Pauses the queue, also across restarts. With `stopsRunning` running tasks are paused, too.
+    /// Pauses the queue, also across restarts.
+    ///
+    /// - Parameter stopsRunning: true if running tasks also return to the queue, which `resume` lets start again; see
+    ///   `requeueRuns`. A task that its user has paused stays paused.
     public func pause(stopsRunning: Bool) async throws {
         await scheduler.hold(.pausedByOperator)
         try await translatingStoreErrors {
             try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
         }
-        if stopsRunning { _ = try await tasks.apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
+        if stopsRunning {
+            try await translatingStoreErrors {
+                try await scheduler.requeueRuns(matching: TaskQuery(states: [.running]))
+            }
+        }
     }
 
     /// Resumes the queue.

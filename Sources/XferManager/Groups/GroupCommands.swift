@@ -1,4 +1,3 @@
-import XferCore
 public import XferModel
 import XferStore
 
@@ -50,7 +49,11 @@ public struct GroupCommands: ManagerPart, Sendable {
         let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
             try tx.setPaused(true, group: key)
         }
-        if stopsRunning { try await stopRuns(of: group.key) }
+        if stopsRunning {
+            let key = group.key
+            try await scheduler.requeueRuns(
+                matching: TaskQuery(states: [.running], groups: [key.name], owners: [key.owner]))
+        }
         return group
     }
 
@@ -95,20 +98,5 @@ public struct GroupCommands: ManagerPart, Sendable {
     private func groupKey(_ name: String, of owner: Owner?, for principal: Principal) throws -> GroupKey {
         if let owner, owner != principal.owner, !principal.isOperator { throw ManagerError.groupNotFound(name) }
         return GroupKey(owner: owner ?? principal.owner, name: name)
-    }
-
-    private func stopRuns(of key: GroupKey) async throws {
-        await scheduler.commitAllStarts()
-        let query = TaskQuery(states: [.running], groups: [key.name], owners: [key.owner])
-        let ids = try await store.read { reader -> [TaskID] in
-            guard let last = try reader.maxTaskID() else { return [] }
-            let ids = try reader.ids(matching: query, upTo: last, limit: 100_000)
-            return try ids.filter { id in
-                guard let task = try reader.task(id) else { return false }
-                let isBound = try reader.isPublishing(task) || reader.mayHaveBegun(task)
-                return !isBound && RepetitionRules.mayRepeat(task.specification)
-            }
-        }
-        for id in ids { await scheduler.stopRun(of: id, discarding: nil) }
     }
 }

@@ -54,7 +54,7 @@ public final class TransferManager: ManagerPart, Sendable {
         tasks = TaskCommands(context: context, scheduler: scheduler, discarder: discarder, queries: queries)
         staging = StagedPublishing(
             context: context, discarder: discarder, trimmer: trimmer, beingPublished: beingPublished)
-        queue = QueueControl(context: context, scheduler: scheduler, tasks: tasks)
+        queue = QueueControl(context: context, scheduler: scheduler)
         groups = GroupCommands(context: context, scheduler: scheduler, queue: queue)
         batches = BatchCommands(context: context, scheduler: scheduler, tasks: tasks)
         slots = SlotCommands(context: context, scheduler: scheduler)

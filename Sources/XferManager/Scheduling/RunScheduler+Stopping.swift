@@ -50,6 +50,22 @@ extension RunScheduler {
         for live in runs.values { await live.stop() }
     }
 
+    /// Stops the runs of these tasks, which return to the queue with their bytes. Two kinds of runs continue: those
+    /// whose request must not be repeated, and those whose file is being published.
+    func requeueRuns(matching query: TaskQuery) async throws {
+        await commitAllStarts()
+        let ids = try await store.read { reader -> [TaskID] in
+            guard let last = try reader.maxTaskID() else { return [] }
+            let ids = try reader.ids(matching: query, upTo: last, limit: 100_000)
+            return try ids.filter { id in
+                guard let task = try reader.task(id) else { return false }
+                let isBound = try reader.isPublishing(task) || reader.mayHaveBegun(task)
+                return !isBound && RepetitionRules.mayRepeat(task.specification)
+            }
+        }
+        for id in ids { await stopRun(of: id, discarding: nil) }
+    }
+
     /// True if a run or a publish still works on the task's bytes. They are discarded only when it has ended, because
     /// it would create again files that are deleted before.
     func isInUse(_ id: TaskID) -> Bool {

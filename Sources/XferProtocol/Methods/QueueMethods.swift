@@ -87,7 +87,10 @@ public enum QueuePause: RPCMethod {
 
         public static let summary = "Extent of the pause."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("running", \.running, "True to pause running tasks as well.")
+            .defaulted(
+                "running", \.running,
+                "True to return running tasks to the queue with their bytes; tasks that could not be continued keep "
+                    + "running.")
         ]
     }
 

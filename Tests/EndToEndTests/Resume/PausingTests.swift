@@ -30,6 +30,27 @@ import XferTestSupport
         }
     }
 
+    @Test func aQueueThatWasPausedWithItsTasksContinuesThemWhenItIsResumed() async throws {
+        let gate = Gate()
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(3, length: 300_000)
+        server.serve("/f", source, faults: [[.stall(at: 100_000, until: gate)]])
+        try await withTask(server.url("/f")) { daemon, id in
+            try await daemon.waitForBytes(100_000, of: id)
+            let paused = try await daemon.ctl("queue", "pause", "--running")
+            #expect(paused.isSuccess, "\(paused)")
+            try await daemon.wait(id, for: "queued")
+            #expect(try await daemon.task(id)["wait"]?["reason"] == "queue_paused")
+            gate.open()
+            try await daemon.stop()
+            try await daemon.start()
+            #expect(try await daemon.task(id)["state"] == "queued")
+            #expect(try await daemon.ctl("queue", "resume").isSuccess)
+            try expectFile(try await daemon.complete(id), is: source)
+        }
+        #expect(server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
+    }
+
     @Test func pausesUseUpNoTries() async throws {
         let gate = Gate()
         let server = try await FaultServer()

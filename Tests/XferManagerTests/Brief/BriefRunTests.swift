@@ -415,10 +415,15 @@ import XferTestSupport
             let changes = TaskChanges.changing { $0.limits.maxReceiveRate = .set(1 << 30) }
             let counts = try await manager.tasks.update(TaskQuery(states: [.running]), changes, for: caller)
             #expect(counts.changedCount == 1)
-        case .pausedQueue: try await manager.queue.pause(stopsRunning: true)
+        case .pausedQueue:
+            try await manager.queue.pause(stopsRunning: true)
+            try await eventually("it is queued again") {
+                try await manager.queries.task(id, for: caller).state == .queued
+            }
+            try await manager.queue.resume()
         }
         gate.open()
-        if reader == .filter || reader == .pausedQueue {
+        if reader == .filter {
             #expect(try await manager.queries.task(id, for: caller).state == .paused)
         } else {
             #expect(try await fixture.end(of: id, in: manager).state == .completed)
