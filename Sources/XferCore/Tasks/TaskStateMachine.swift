@@ -75,6 +75,15 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
+    /// Called when the task has another directory, or another disk under its name: a task that waits because of the
+    /// previous one starts, and finds out about the new one.
+    public mutating func onNewDirectory() -> TaskTransition {
+        guard task.state == .waiting, task.wait?.reason.isAboutDirectory == true else { return .unchanged }
+        move(to: .queued)
+        task.error = nil
+        return TaskTransition(event: nil, action: .schedule)
+    }
+
     /// Applies the user's retry of a failed task as the same task, with the bytes it has, or of a cancelled one from
     /// its first byte. It also retries a suspect, and a task that waits for another source. A cancelled task whose
     /// source was copied into the spool has no content to send.

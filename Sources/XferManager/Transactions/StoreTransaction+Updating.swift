@@ -72,6 +72,9 @@ extension StoreTransaction {
         {
             _ = machine.onWaitOver(at: now)
         }
+        let (place, formerPlace) = (machine.task.specification.destination, task.specification.destination)
+        let isOnAnotherDisk = changes.namesDirectory && directory.map { $0 != formerPlace.directoryIdentity } == true
+        if place.directory != formerPlace.directory || isOnAnotherDisk { _ = machine.onNewDirectory() }
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification)
         }

@@ -85,6 +85,9 @@ extension WaitReason {
 
     /// True if the wait is about answers of the task's source, so that another source ends it.
     public var isAboutSource: Bool { self == .retry || self == .sourceExpired || self == .hostCooldown }
+
+    /// True if the wait is about the task's directory or its disk, so that another directory ends it.
+    public var isAboutDirectory: Bool { self == .insufficientSpace || self == .destinationUnavailable }
 }
 
 /// A waiting task's reason and, if known, when it ends.

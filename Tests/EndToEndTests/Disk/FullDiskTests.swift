@@ -21,6 +21,36 @@ import XferTestSupport
         }
     }
 
+    @Test func aWaitForRoomEndsWhenTheTaskGetsAnotherDirectory() async throws {
+        let disk = try SmallFileSystem(bytes: 8 << 20)
+        let small = try SmallFileSystem(bytes: 4 << 20)
+        let roomy = try TemporaryDirectory("xfer-roomy")
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(102, length: 16 << 20)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = disk.path
+        options.settings = [
+            "download": ["roots": "[\"\(disk.path)\", \"\(small.path)\", \"\(roomy.path)\"]"]
+        ]
+        try await withTask(server.url("/f"), [:], options) { daemon, id in
+            func move(to path: String) async throws -> JSONValue {
+                let answer = try await daemon.call(
+                    "task.update", ["id": .integer(id), "changes": ["dir": .string(path)]])
+                return answer["task"] ?? .null
+            }
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.errorMessage.contains(disk.path), "\(waiting.json.text)")
+            // The answer names the former disk no longer.
+            let moved = try await move(to: small.path)
+            #expect(moved["state"] == "queued" && moved["error"] == nil, "\(moved.text)")
+            let still = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(still.errorMessage.contains(small.path), "\(still.json.text)")
+            #expect(try await move(to: roomy.path)["state"] == "queued")
+            try expectFile(TaskView(json: try await daemon.wait(id, for: "completed")), is: source)
+        }
+    }
+
     @Test func aDownloadOfUnknownLengthThatFillsTheDiskWaitsForRoom() async throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
         let server = try await FaultServer()

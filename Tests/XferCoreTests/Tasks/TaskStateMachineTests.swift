@@ -109,6 +109,19 @@ import XferTestSupport
         #expect(machine.task.received == 7 && machine.task.transferID == TransferID(3))
     }
 
+    @Test(arguments: TaskState.allCases, WaitReason.allCases)
+    func anotherDirectoryEndsTheWaitForTheFormerOne(state: TaskState, reason: WaitReason) {
+        var task = Self.task(state, wait: state == .waiting ? reason : nil)
+        task.error = TransferError(.insufficientSpace, "/old lacks 1 GiB")
+        (task.attempts, task.received, task.transferID) = (5, 7, TransferID(3))
+        var machine = TaskStateMachine(task)
+        let ends = state == .waiting && [.insufficientSpace, .destinationUnavailable].contains(reason)
+        #expect(machine.onNewDirectory() == (ends ? TaskTransition(event: nil, action: .schedule) : .unchanged))
+        guard ends else { return #expect(machine.task == task) }
+        #expect(machine.task.state == .queued && machine.task.wait == nil && machine.task.error == nil)
+        #expect(machine.task.attempts == 5 && machine.task.received == 7 && machine.task.transferID == TransferID(3))
+    }
+
     @Test(arguments: TaskState.allCases) func onlyATaskThatCouldStartByItselfBecomesASuspect(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state))
         let error = TransferError(.internalError, "crashed")
