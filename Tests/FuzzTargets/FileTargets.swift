@@ -63,7 +63,7 @@ extension FuzzTarget {
         seeds: [
             "queue:\n  max_active: 6\n  max_per_host: 2\nretry:\n  attempts: 5\n  base_delay: 1s\n",
             "storage:\n  roots: [~/Downloads, /srv]\nengine:\n  idle_timeout: 60s\n  max_receive_rate: 5M\n",
-            "bandwidth:\n  timetable: ['22:00-06:00 unlimited', 'Mon-Fri 09:00-17:00 1M/512K']\n",
+            "bandwidth:\n  timetable: ['22:00 off', 'Mon-Fri,sun 09:00 1M/512K']\n",
             "policies:\n  a: { hosts: ['*.example'], mode: pin, pins: ['sha256/AAAA'] }\n",
             "profiles:\n  p:\n    base_url: https://a.example/\n    headers: { X-A: b }\n    timeout: 9e99\n",
             "access:\n  guests:\n    - { user: bob, roots: [/srv/bob] }\nhooks:\n  h: { command: [/bin/true] }\n",
@@ -168,7 +168,8 @@ extension FuzzTarget {
         seeds: [
             "5M", "9223372036854775807", "1.5 GiB", "99999999999999999999d", "1h30m", "22:00-06:00",
             "Mon-Fri 09:00-17:00",
-            "22:00-06:00 1M/512K", "sha-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "auto",
+            "22:00-06:00 1M/512K", "fri-mon 22:00 1M/512K",
+            "sha-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "auto",
             "16",
             "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         ]

@@ -74,6 +74,26 @@ import XferTestSupport
         await next.shutdown(.suspend)
     }
 
+    /// The clock goes over a weekend, in the night of which summer time begins in Berlin.
+    @Test func theTimetableFollowsTheDaysOfTheWeek() async throws {
+        let fixture = try await ManagerFixture()
+        let time = NIOLockedValueBox(midnight)
+        let manager = try await fixture.open(clock: { time.withLockedValue(\.self) }) { settings in
+            let lines = ["mon-fri 08:00 5K", "mon-fri 19:00 off", "sun 02:30 6K"]
+            settings.timetable = (try? BandwidthSchedule(parsing: lines)) ?? BandwidthSchedule()
+            settings.localZoneFile = "/usr/share/zoneinfo/Europe/Berlin"
+        }
+        for (moment, rate) in [
+            ("2026-03-27T17:59:59Z", 5000), ("2026-03-27T18:00:00Z", 0), ("2026-03-29T00:59:59Z", 0),
+            ("2026-03-29T01:00:00Z", 6000), ("2026-03-30T05:59:59Z", 6000), ("2026-03-30T06:00:00Z", 5000),
+        ] as [(String, Int64)] {
+            let instant = try #require(Timestamp(rfc3339: moment))
+            time.withLockedValue { $0 = instant }
+            #expect(await manager.queue.rateLimits.receive == rate, "\(moment)")
+        }
+        await manager.shutdown(.suspend)
+    }
+
     @Test func withoutATimetableTheConfiguredLimitsApply() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.bandwidth = BandwidthLimits(receive: 1000, send: 2000) })

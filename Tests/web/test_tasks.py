@@ -13,7 +13,7 @@ from daemon import Daemon
 from page import Page
 from site_server import SIZE, Site
 
-TIMETABLE = 'bandwidth: { timetable: ["08:00 512K", "12:00 2M/64K", "19:00 off"] }\n'
+TIMETABLE = 'bandwidth: { timetable: ["08:00 512K", "12:00 2M/64K", "19:00 off", "sat,sun 09:00 1M"] }\n'
 
 
 def state_of(client: xfer.Client, task: int) -> str:
@@ -297,6 +297,7 @@ def test_the_timetable_is_shown(page: Page) -> None:
     page.wait_for_text("timetable", "from 08:00: 512 kB/s")
     page.wait_for_text("timetable", "from 12:00: receive 2.0 MB/s, send 64.0 kB/s")
     page.wait_for_text("timetable", "from 19:00: unlimited")
+    page.wait_for_text("timetable", "sat, sun from 09:00: 1.0 MB/s")
 
 
 def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:

@@ -42,7 +42,7 @@ struct WindowArgument: ExplainedArgument {
                 let times = parts.compactMap { DailyTimes($0) }
                 guard times.count == parts.count else { return nil }
                 record.times = (record.times ?? []) + times
-            } else if let days = Self.days(parts) {
+            } else if let days = Weekday.days(word) {
                 record.days = (record.days ?? []) + days
             } else {
                 guard record.zone == nil, parts.count == 1 else { return nil }
@@ -51,27 +51,5 @@ struct WindowArgument: ExplainedArgument {
         }
         guard record.times != nil || record.days != nil else { return nil }
         self.record = record
-    }
-
-    /// The days, or nil when one of them is neither a day nor `FIRST-LAST`, which may go over the weekend.
-    private static func days(_ parts: [Substring]) -> [Weekday]? {
-        var days: [Weekday] = []
-        for part in parts {
-            let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-            let all = Weekday.allCases
-            guard (1...2).contains(ends.count), let first = day(ends[0]), let last = day(ends[ends.count - 1])
-            else { return nil }
-            days += first <= last ? all[first...last] : all[first...] + all[...last]
-        }
-        return days
-    }
-
-    /// `mon`, `Mo`, `MONDAY`: the beginning of a day's name, at least two letters.
-    private static func day(_ text: Substring) -> Int? {
-        let text = text.lowercased()
-        guard text.utf8.count >= 2 else { return nil }
-        return ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].firstIndex {
-            $0.hasPrefix(text)
-        }
     }
 }

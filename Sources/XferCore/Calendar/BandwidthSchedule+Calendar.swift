@@ -11,8 +11,9 @@ extension BandwidthSchedule {
     public func nextChange(after time: Timestamp, in zone: TimeZoneRules) -> Timestamp? {
         let now = time.wholeSecond
         guard let current = entry(wallClock: zone.wallClock(at: now)), entries.count > 1 else { return nil }
-        // Another day may be skipped by a zone that moves across the date line.
-        let horizon = now + 3 * 86_400
+        // A week contains every entry. A zone that moves across the date line may skip a day or two. 16 days are enough
+        // for both.
+        let horizon = now + 16 * 86_400
         var start = now
         while start < horizon {
             let offset = zone.offset(at: start)
@@ -29,7 +30,8 @@ extension BandwidthSchedule {
         if let entry = entry(wallClock: start), entry.limits != limits { return start }
         var day = start.flooringQuotient(by: 86_400)
         while day * 86_400 < end {
-            for entry in entries {
+            let weekday = Weekday(daysSinceEpoch: day)
+            for entry in entries where entry.begins(on: weekday) {
                 let wallClock = day * 86_400 + Int64(clamping: entry.start.minutes) * 60
                 guard wallClock > start else { continue }
                 guard wallClock < end else { return nil }
@@ -41,7 +43,15 @@ extension BandwidthSchedule {
     }
 
     private func entry(wallClock: Int64) -> Entry? {
-        let minute = (wallClock - wallClock.flooringQuotient(by: 86_400) * 86_400) / 60
-        return entries.last { $0.start.minutes <= minute } ?? entries.last
+        let day = wallClock.flooringQuotient(by: 86_400)
+        let minute = (wallClock - day * 86_400) / 60
+        let today = Weekday(daysSinceEpoch: day)
+        if let entry = entries.last(where: { $0.begins(on: today) && $0.start.minutes <= minute }) { return entry }
+        // Else the last one of the day before on which one begins, at most a week ago.
+        for distance in Int64(1)...7 {
+            let weekday = Weekday(daysSinceEpoch: day - distance)
+            if let entry = entries.last(where: { $0.begins(on: weekday) }) { return entry }
+        }
+        return nil
     }
 }

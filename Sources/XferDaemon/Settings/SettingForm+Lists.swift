@@ -76,7 +76,7 @@ extension SettingForm where Value == [InterfacePattern] {
 }
 
 extension SettingForm where Value == BandwidthSchedule {
-    /// A list of times of day with their limits; or a single entry.
+    /// A list of times of day, perhaps of some days of the week, with their limits; or a single entry.
     static let timetable = SettingForm(expected: "a list of \(BandwidthSchedule.expected)", isScalar: false) {
         node, _ throws(SettingMismatch) in
         if node.isNull { return BandwidthSchedule() }

@@ -84,7 +84,8 @@ extension SettingKey {
             "Bytes per second that all transfers may send together; 0 is unlimited"),
         SettingKey(
             "bandwidth.timetable", \.service.timetable, .timetable, reload: true,
-            "Rate limits by the time of day, in place of recv and send; each applies until the time of the next one"),
+            "Rate limits by the time of day and the day of the week, in place of recv and send; each applies until the "
+                + "time of the next one"),
     ]
 
     private static let download: [SettingKey] = [

@@ -55,14 +55,15 @@ export class LimitsDialog {
     async #readTimetable() {
         const { settings } = await call("daemon.config");
         const { value, origin } = settings.find(({ key }) => key === "bandwidth.timetable");
-        // The value is YAML text: a list of quoted entries such as "08:00 512K".
-        const entries = value.match(/\d\d:\d\d [^"',\]]+/g) ?? [];
+        // The value is YAML text: a list of quoted entries such as "08:00 512K" or "sat,sun 08:00 512K".
+        const entries = value.match(/(?:[a-z,-]+ )?\d\d:\d\d [^"',\]]+/g) ?? [];
         byID("timetable").replaceChildren(...entries.map((entry) => {
-            const [time, rates] = entry.trim().split(/\s+/);
+            const [rates, time, days] = entry.trim().split(/\s+/).reverse();
             const [receive, send] = rates.split("/");
             const text = timetableRate(receive);
+            const begin = days ? `${days.replaceAll(",", ", ")} from ${time}` : `from ${time}`;
             return element("li", {
-                textContent: `from ${time}: ${send ? `receive ${text}, send ${timetableRate(send)}` : text}`,
+                textContent: `${begin}: ${send ? `receive ${text}, send ${timetableRate(send)}` : text}`,
             });
         }));
         setText(byID("timetable-origin"), entries.length > 0

@@ -1,33 +1,47 @@
-/// Limits by the time of day. Each entry applies from its time until the next entry's time, the last one past midnight.
+/// Limits by the time of day and the day of the week. Each entry applies from its time until the next entry's time,
+/// the last one of a day past midnight, also into days on which none begins.
 ///
 /// Times are wall-clock times. An entry whose time is skipped by the change to summer time applies from the end of the
 /// skipped hour. When an hour is repeated, the limits of its times apply again.
 public struct BandwidthSchedule: Hashable, Sendable {
-    /// The limits from a time of day on.
+    /// The limits from a time of day on, on some days of the week.
     public struct Entry: Hashable, Sendable, CustomStringConvertible {
-        public var start: TimeOfDay
-        public var limits: BandwidthLimits
+        public let start: TimeOfDay
+        public let limits: BandwidthLimits
+        /// The days on which it begins, in the order of the week; none is every day.
+        public let days: [Weekday]
 
-        public init(start: TimeOfDay, limits: BandwidthLimits) {
+        /// - Parameter days: the days on which it begins, in any order; none is every day.
+        public init(start: TimeOfDay, limits: BandwidthLimits, days: [Weekday] = []) {
+            let distinct = Set(days)
             self.start = start
             self.limits = limits
+            self.days = distinct.count == Weekday.allCases.count ? [] : Weekday.allCases.filter(distinct.contains)
         }
 
+        /// True if the entry begins on such days.
+        public func begins(on day: Weekday) -> Bool { days.isEmpty || days.contains(day) }
+
         /// The entry in the form in which users write it.
-        public var description: String { "\(start) \(limits)" }
+        public var description: String {
+            days.isEmpty ? "\(start) \(limits)" : "\(Weekday.text(days)) \(start) \(limits)"
+        }
     }
 
     /// The reason why a timetable is refused.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed(index: Int)
-        /// Two entries begin at the same time, so it is undecided which one applies.
-        case sameTime(TimeOfDay, index: Int)
+        /// Two entries begin at the same time, so it is undecided which one applies: on this day, or on every day if it
+        /// is nil.
+        case sameTime(TimeOfDay, day: Weekday?, index: Int)
         case tooMany(limit: Int)
 
         public var description: String {
             switch self {
             case .malformed: "expected \(BandwidthSchedule.expected)"
-            case .sameTime(let time, _): "two entries begin at \(time); each time of day may have one"
+            case .sameTime(let time, nil, _): "two entries begin at \(time); each time of day may have one"
+            case .sameTime(let time, let day?, _):
+                "two entries begin on \(day.rawValue) at \(time); each time of a day may have one"
             case .tooMany(let limit): "a timetable has \(limit) entries at most"
             }
         }
@@ -35,15 +49,16 @@ public struct BandwidthSchedule: Hashable, Sendable {
         /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
-            case .malformed(let index), .sameTime(_, let index): index
+            case .malformed(let index), .sameTime(_, _, let index): index
             case .tooMany: nil
             }
         }
     }
 
     public static let expected =
-        #"a time of day and a rate, such as "08:00 512K", "08:00 2M/64K" (received/sent) or "19:00 off""#
-    /// The highest number of rules: one for every minute of a day.
+        #"a time of day and a rate, such as "08:00 512K", "08:00 2M/64K" (received/sent) or "19:00 off", "#
+        + #"or days before them, such as "mon-fri 08:00 512K" or "sat,sun 00:00 off""#
+    /// The highest number of entries: as many as a day has minutes.
     public static let maxEntries = 1440
 
     /// The entries by time of day.
@@ -54,9 +69,14 @@ public struct BandwidthSchedule: Hashable, Sendable {
 
     public init(_ entries: [Entry]) throws(Fault) {
         guard entries.count <= Self.maxEntries else { throw .tooMany(limit: Self.maxEntries) }
-        var seen: Set<TimeOfDay> = []
-        for (index, entry) in entries.enumerated() where !seen.insert(entry.start).inserted {
-            throw .sameTime(entry.start, index: index)
+        var taken: [TimeOfDay: Set<Weekday>] = [:]
+        for (index, entry) in entries.enumerated() {
+            let others = taken[entry.start] ?? []
+            if let day = Weekday.allCases.first(where: { entry.begins(on: $0) && others.contains($0) }) {
+                let isEveryDay = entry.days.isEmpty && others.count == Weekday.allCases.count
+                throw .sameTime(entry.start, day: isEveryDay ? nil : day, index: index)
+            }
+            taken[entry.start] = others.union(Weekday.allCases.filter(entry.begins))
         }
         self.entries = entries.sorted { $0.start < $1.start }
     }
@@ -73,12 +93,17 @@ public struct BandwidthSchedule: Hashable, Sendable {
 }
 
 extension BandwidthSchedule.Entry {
-    /// Reads `HH:MM RATE`; 24:00 begins no day.
+    /// Reads `HH:MM RATE` or `DAYS HH:MM RATE`; 24:00 begins no day.
     public init?(_ text: String) {
-        let parts = text.split(separator: " ")
+        var parts = text.split(separator: " ")
+        var days: [Weekday] = []
+        if parts.count == 3 {
+            guard let named = Weekday.days(parts.removeFirst()) else { return nil }
+            days = named
+        }
         guard parts.count == 2, let start = TimeOfDay(parts[0]), start != .endOfDay,
             let limits = BandwidthLimits(parts[1])
         else { return nil }
-        self.init(start: start, limits: limits)
+        self.init(start: start, limits: limits, days: days)
     }
 }

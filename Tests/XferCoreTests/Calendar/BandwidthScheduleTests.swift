@@ -61,13 +61,70 @@ import XferModel
 
     @Test(arguments: [
         "", "08:00", "8:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
-        "08:00 9999999T", "mon 08:00 1K", "08:00 1.5.0M",
+        "08:00 9999999T", "08:00 1.5.0M", "funday 08:00 1K", "mon-fri 08:00", "mon,,tue 08:00 1K", "mon tue 08:00 1K",
     ]) func aTextThatIsNoEntryIsRefusedWithAnExample(text: String) {
         let fault = #expect(throws: BandwidthSchedule.Fault.self) {
             try BandwidthSchedule(parsing: ["00:00 off", text])
         }
         #expect(fault == .malformed(index: 1))
         #expect(fault?.description.contains("08:00 512K") == true)
+    }
+
+    /// 2026-01-05 is a Monday.
+    @Test func anEntryWithDaysBeginsOnTheseAndAppliesUntilTheNextOne() throws {
+        let schedule = try BandwidthSchedule(parsing: ["mon-fri 08:00 1K", "mon-fri 19:00 off", "sun 18:00 2K"])
+        #expect(
+            changes(schedule, in: .utc, from: "2026-01-08T12:00:00Z", count: 6) == [
+                "2026-01-08T19:00 off", "2026-01-09T08:00 1K", "2026-01-09T19:00 off", "2026-01-11T18:00 2K",
+                "2026-01-12T08:00 1K", "2026-01-12T19:00 off",
+            ])
+        // Friday's last entry goes on, since none begins on Saturday.
+        #expect(schedule.limits(at: at("2026-01-10T23:59:59Z"), in: .utc) == BandwidthLimits())
+        // Sunday's goes on past midnight.
+        #expect(schedule.limits(at: at("2026-01-12T07:59:59Z"), in: .utc)?.receive == 2000)
+        #expect(schedule.entries.map(\.description) == ["mon-fri 08:00 1K", "sun 18:00 2K", "mon-fri 19:00 off"])
+    }
+
+    @Test func oneEntryADayOfTheWeekAppliesForAWeek() throws {
+        let schedule = try BandwidthSchedule(parsing: ["wed 12:00 1K", "tue 12:00 2K"])
+        // Wednesday noon to Tuesday noon, before and after the entries' times of those days.
+        for (time, rate) in [
+            ("2026-01-07T11:59:59Z", 2000), ("2026-01-07T12:00:00Z", 1000), ("2026-01-13T11:59:59Z", 1000),
+            ("2026-01-13T12:00:00Z", 2000),
+        ] as [(String, Int64)] {
+            #expect(schedule.limits(at: at(time), in: .utc)?.receive == rate, "\(time)")
+        }
+        #expect(
+            changes(schedule, in: .utc, from: "2026-01-07T12:00:00Z", count: 2) == [
+                "2026-01-13T12:00 2K", "2026-01-14T12:00 1K",
+            ])
+    }
+
+    /// Both changes of Berlin's time are on a Sunday: at 02:00 to 03:00, and at 03:00 back to 02:00.
+    @Test func daysAreThoseOfTheWallClockWhenItsHourIsSkippedOrRepeated() throws {
+        let berlin = try Zones.zone("Europe/Berlin")
+        let schedule = try BandwidthSchedule(parsing: ["sat 23:30 1K", "sun 02:30 2K", "mon 00:30 off"])
+        #expect(
+            changes(schedule, in: berlin, from: "2026-03-28T12:00:00Z", count: 3) == [
+                "2026-03-28T22:30 1K", "2026-03-29T01:00 2K", "2026-03-29T22:30 off",
+            ])
+        #expect(
+            changes(schedule, in: berlin, from: "2026-10-24T12:00:00Z", count: 5) == [
+                "2026-10-24T21:30 1K", "2026-10-25T00:30 2K", "2026-10-25T01:00 1K", "2026-10-25T01:30 2K",
+                "2026-10-25T23:30 off",
+            ])
+    }
+
+    @Test(arguments: [
+        (["08:00 1K", "mon-fri 08:00 2K"], "two entries begin on mon at 08:00; each time of a day may have one"),
+        (["fri-sun 08:00 1K", "sun-tue 08:00 2"], "two entries begin on sun at 08:00; each time of a day may have one"),
+        (["mon-sun 08:00 1K", "08:00 2K"], "two entries begin at 08:00; each time of day may have one"),
+        (["mon-fri 08:00 1K", "sat,sun 08:00 2K"], nil),
+    ] as [([String], String?)])
+    func entriesAtOneTimeOfDayHaveDifferentDays(lines: [String], text: String?) throws {
+        guard let text else { return #expect(try BandwidthSchedule(parsing: lines).entries.count == 2) }
+        let fault = #expect(throws: BandwidthSchedule.Fault.self) { try BandwidthSchedule(parsing: lines) }
+        #expect(fault?.index == 1 && fault?.description == text)
     }
 
     @Test func twoEntriesAtOneTimeAreRefused() throws {

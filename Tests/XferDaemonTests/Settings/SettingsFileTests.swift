@@ -173,6 +173,14 @@ import XferModel
                 "/c.yaml:2:27: bandwidth.timetable: expected \(BandwidthSchedule.expected), found the string \"25:00 off\""
             ),
             (
+                "bandwidth:\n  timetable: [\"08:00 1M\", \"no 08:00 1K\"]",
+                "/c.yaml:2:27: bandwidth.timetable: expected \(BandwidthSchedule.expected), found the string \"no 08:00 1K\""
+            ),
+            (
+                "bandwidth:\n  timetable: [\"08:00 1M\", \"sat,sun 08:00 off\"]",
+                "/c.yaml:2:27: bandwidth.timetable: two entries begin on sat at 08:00; each time of a day may have one"
+            ),
+            (
                 "bandwidth:\n  timetable: [\"08:00 1M\", \"08:00 off\"]",
                 "/c.yaml:2:27: bandwidth.timetable: two entries begin at 08:00; each time of day may have one"
             ),
