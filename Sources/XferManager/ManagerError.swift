@@ -54,6 +54,15 @@ extension ManagerError: CustomStringConvertible {
 }
 
 extension ManagerError {
+    /// The profile's row in the database cannot be read.
+    ///
+    /// - Parameter path: the field that names the profile.
+    static func damagedProfile(_ name: String, path: String) -> ManagerError {
+        .invalidField(
+            path: path, reason: "the profile \"\(name)\" is damaged in the database",
+            expected: "a profile that can be read; an operator can set this one again or remove it")
+    }
+
     /// No file descriptor is left to open a file of the request.
     static var outOfDescriptors: ManagerError {
         .limitExceeded(

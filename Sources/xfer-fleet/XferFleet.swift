@@ -11,9 +11,7 @@ struct XferFleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xfer-fleet",
         abstract: "Agent of a fleet: connects the xferd of this machine to a queue in PostgreSQL.",
-        version: version)
-
-    private static let version = XferVersion.text(commit: String(cString: xfer_commit()))
+        version: XferVersion.text(commit: String(cString: xfer_commit())))
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
         case run, migrate
@@ -55,7 +53,8 @@ struct XferFleetCommand: ParsableCommand {
     func run() throws {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(configurationFile: config, stateDirectory: stateDir),
-            settings: try parsedSettings(), logsToForeground: foregroundLog, programVersion: Self.version)
+            settings: try parsedSettings(), logsToForeground: foregroundLog,
+            programVersion: Self.configuration.version)
         let exit =
             if printConfig { OneShotCommands.printConfiguration(options) } else if checkConfig {
                 FleetAgent.checkConfiguration(options)

@@ -10,9 +10,7 @@ struct XferdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd",
         abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
-        version: version)
-
-    private static let version = XferVersion.text(commit: String(cString: xfer_commit()))
+        version: XferVersion.text(commit: String(cString: xfer_commit())))
 
     @Option(help: "Configuration file.") var config: String?
     @Option(help: "Directory for the database and the lock.") var stateDir: String?
@@ -58,7 +56,7 @@ struct XferdCommand: ParsableCommand {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog,
-            programVersion: Self.version)
+            programVersion: Self.configuration.version)
         let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [
             (printSchema, { _ in OneShotCommands.printSchema() }), (printStart, OneShotCommands.printStart),
             (printConfig, OneShotCommands.printConfiguration), (checkConfig, OneShotCommands.checkConfiguration),

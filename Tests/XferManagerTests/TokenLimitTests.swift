@@ -26,7 +26,7 @@ import XferTestSupport
             guard case ManagerError.limitExceeded(_, TokenCommands.limit) = error else { return false }
             return true
         }
-        _ = try await manager.tokens.revoke("1")
+        try await manager.tokens.revoke("1")
         _ = try await manager.tokens.add("more", for: owner, .read, expiresAt: nil)
         #expect(try await manager.tokens.list().count == TokenCommands.limit)
         await manager.shutdown(.suspend)

@@ -22,6 +22,24 @@ struct PolicyTests {
         }
     }
 
+    @Test func aDamagedPolicyIsNamedAndDoesNotHideTheOthers() async throws {
+        try await withStore { store in
+            for name in ["a", "b"] {
+                _ = try await store.write { try $0.setPolicy(.fixture(name), isConfigured: name == "a") }
+            }
+            try await store.write { tx in
+                try tx.connection.run("UPDATE policy SET policy = '{bad' WHERE name = 'a'")
+            }
+            #expect(try await store.read { try $0.policies() }.map(\.policy.name) == ["b"])
+            let damaged = try await store.read { try $0.damagedPolicies() }
+            #expect(damaged == [DamagedRow(table: .policy, name: "a", id: 1, isConfigured: true)])
+            #expect(try await store.read { try $0.hasPolicy(named: "a") && !$0.hasPolicy(named: "c") })
+            await #expect(throws: StoreError.unreadable(table: "policy", id: 1, column: "policy")) {
+                try await store.read { try $0.policy(named: "a") }
+            }
+        }
+    }
+
     @Test func noPolicyVersionIsGivenTwiceEvenAfterARemoval() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()

@@ -38,6 +38,13 @@ struct Examination: Sendable {
     }
 
     func database(_ status: DaemonStatus.Result) -> Finding {
+        if let damaged = status.damagedRows, !damaged.isEmpty {
+            let rows = damaged.map { SafeText.sanitised($0) }.joined(separator: ", ")
+            let effect = damaged.contains { $0.hasPrefix("trust policy ") } ? "nothing starts" : "they have no effect"
+            return .problem(
+                "database", "damaged, and \(effect): \(rows)",
+                "set them again or remove them: xferctl policy, xferctl profile, xferctl token")
+        }
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(
             "database", status.degradedReason ?? "it cannot be written, so nothing starts",

@@ -52,8 +52,8 @@ struct DoctorCommand: ParsableCommand {
         }
         let examination = Examination(system: system, settings: settings)
         var findings = [
-            Examination.socket(status, clientVersion: RootCommand.configuration.version), examination.rights(isOperator: isOperator),
-            examination.database(status), examination.configuration(status),
+            Examination.socket(status, clientVersion: RootCommand.configuration.version),
+            examination.rights(isOperator: isOperator), examination.database(status), examination.configuration(status),
         ]
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)

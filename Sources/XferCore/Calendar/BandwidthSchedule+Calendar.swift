@@ -48,7 +48,7 @@ extension BandwidthSchedule {
         let today = Weekday(daysSinceEpoch: day)
         if let entry = entries.last(where: { $0.begins(on: today) && $0.start.minutes <= minute }) { return entry }
         // Else the last one of the day before on which one begins, at most a week ago.
-        for distance in Int64(1)...7 {
+        for distance: Int64 in 1...7 {
             let weekday = Weekday(daysSinceEpoch: day - distance)
             if let entry = entries.last(where: { $0.begins(on: weekday) }) { return entry }
         }

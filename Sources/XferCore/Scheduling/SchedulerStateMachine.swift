@@ -43,6 +43,8 @@ public struct SchedulerStateMachine: Sendable {
         case pausedByOperator
         /// The database cannot be written.
         case degraded
+        /// A trust policy cannot be read from the database.
+        case policyUnreadable
         /// Many tasks are put back into the queue, step by step. Nothing starts until that is done, so that no task
         /// overtakes another.
         case waking
@@ -53,7 +55,7 @@ public struct SchedulerStateMachine: Sendable {
         public var isNested: Bool {
             switch self {
             case .waking, .resuming: true
-            case .pausedByOperator, .degraded: false
+            case .pausedByOperator, .degraded, .policyUnreadable: false
             }
         }
     }
@@ -184,7 +186,7 @@ public struct SchedulerStateMachine: Sendable {
     /// - Parameter groupLimit: the highest number of active transfers of the lane's group; nil is unlimited.
     public func obstacle(to lane: QueueLane, groupLimit: Int?) -> WaitReason? {
         if holds.contains(.pausedByOperator) { return .queuePaused }
-        if holds.contains(.degraded) { return .storage }
+        if holds.contains(.degraded) || holds.contains(.policyUnreadable) { return .storage }
         if let reached = reachedLimit(of: lane, groupLimit: groupLimit) { return reached }
         if publishing.count >= limits.maxPublishing { return .queueFull }
         return lacksDescriptors && runningCount > 0 ? .outOfDescriptors : nil

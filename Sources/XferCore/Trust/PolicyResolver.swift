@@ -6,15 +6,19 @@ public struct PolicyResolver: Sendable, Hashable {
     public let policies: [TrustPolicy]
     /// The operator's, else the built-in one.
     public let defaultPolicy: TrustPolicy
+    /// The names of policies that cannot be read. Each may concern any host, so that no connection is allowed.
+    public let unreadable: [String]
 
     /// Creates a resolver without policies: the ordinary check for every server.
     public init() {
         policies = []
         defaultPolicy = .builtInDefault
+        unreadable = []
     }
 
+    /// - Parameter unreadable: the names of further policies, which cannot be read.
     /// - Throws: when two policies have a name or a host pattern in common, so that neither would be more specific.
-    public init(_ all: [TrustPolicy]) throws(TrustPolicyError) {
+    public init(_ all: [TrustPolicy], unreadable: [String] = []) throws(TrustPolicyError) {
         var names: Set<String> = []
         var owners: [HostPattern: String] = [:]
         for policy in all {
@@ -27,6 +31,7 @@ public struct PolicyResolver: Sendable, Hashable {
         }
         policies = all.filter { !$0.isDefault }.sorted { $0.name < $1.name }
         defaultPolicy = all.first { $0.isDefault } ?? .builtInDefault
+        self.unreadable = unreadable
     }
 
     public func policy(named name: String) -> TrustPolicy? {
@@ -53,11 +58,12 @@ public struct PolicyResolver: Sendable, Hashable {
 
     /// The policies for a hop: the most specific one that is enforced, the report-only ones that are more specific, and
     /// the task's own one if one of its patterns matches.
-    /// - Throws: `policyMissing` when the task's policy no longer exists; `plainHTTP` for `http` to a host that has
-    ///   pins.
+    /// - Throws: `policyUnreadable` while some policy cannot be read; `policyMissing` when the task's policy no longer
+    ///   exists; `plainHTTP` for `http` to a host that has pins.
     public func resolve(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
+        if let damaged = unreadable.first { throw .policyUnreadable(damaged) }
         let name = ServerName(host: origin.host)
         let candidates = candidates(for: name, port: origin.port)
         var reporting = candidates.reporting
@@ -95,12 +101,17 @@ public struct PolicyResolver: Sendable, Hashable {
 /// The reason why no policies could be found for a connection.
 public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
     case policyMissing(String)
+    /// The policy's row in the database is damaged, so that the hosts that it concerns are not known.
+    case policyUnreadable(String)
     case policyDoesNotMatch(String, host: String)
     case plainHTTP(TransferError)
 
     public var description: String {
         switch self {
         case .policyMissing(let name): "there is no trust policy \"\(name)\""
+        case .policyUnreadable(let name):
+            "the trust policy \"\(name)\" is damaged in the database, and nothing is transferred until it is set again "
+                + "or removed"
         case .policyDoesNotMatch(let name, let host):
             "trust policy \"\(name)\" has no host pattern that matches \(host)"
         case .plainHTTP(let error): error.message
@@ -113,6 +124,8 @@ extension TransferError {
     public init(_ error: PolicyResolutionError, host: String) {
         switch error {
         case .policyMissing: self.init(.policyMissing, error.description, host: host)
+        // Kept bytes stay until the policy can be read, as while a task's policy is missing.
+        case .policyUnreadable: self.init(.policyMissing, error.description, isRetriable: true, host: host)
         case .policyDoesNotMatch: self.init(.trustRejected, error.description, isRetriable: false, host: host)
         case .plainHTTP(let refusal): self = refusal
         }

@@ -21,7 +21,7 @@ package struct TokenHandlers: Sendable {
                 }),
             Handler(TokenRevoke.self) { params, context in
                 try Self.requireSocket(context)
-                _ = try await tokens.revoke(params.name)
+                try await tokens.revoke(params.name)
                 return Done()
             },
         ]

@@ -91,7 +91,11 @@ struct RequestAdmission: Sendable {
 
     private func profile(named name: String?) async throws -> Profile? {
         guard let name else { return nil }
-        return try await store.read { try $0.profile(named: name)?.profile }
+        do {
+            return try await store.read { try $0.profile(named: name)?.profile }
+        } catch StoreError.unreadable {
+            throw ManagerError.damagedProfile(name, path: "profile")
+        }
     }
 
     private func check(

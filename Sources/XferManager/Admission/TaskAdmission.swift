@@ -69,17 +69,21 @@ struct TaskAdmission: Sendable {
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories = KnownDirectories()
         // All profiles, read once a task names one.
-        var profiles: [Profile]?
+        var profiles: ProfileReading.Profiles?
         var judged: [Result<AdmittedTask, ManagerError>] = []
         judged.reserveCapacity(places.count)
         for place in places {
             let task = tasks[place]
             do {
                 if profiles == nil, task.profile != nil {
-                    profiles = try await reading.all()
+                    profiles = try await reading.profiles()
+                }
+                if let name = task.profile, profiles?.damaged.contains(name) == true {
+                    throw ManagerError.damagedProfile(name, path: path(place) + "profile")
                 }
                 let admitted = try await admit(
-                    task, asked: asked.isEmpty ? nil : asked[place], defaults, profiles ?? [], knowing: &directories,
+                    task, asked: asked.isEmpty ? nil : asked[place], defaults, profiles?.all ?? [],
+                    knowing: &directories,
                     path: path(place))
                 judged.append(.success(admitted))
             } catch let error as ManagerError {
@@ -139,6 +143,8 @@ struct TaskAdmission: Sendable {
             do throws(PolicyResolutionError) {
                 _ = try policies.admit(url.origin, taskPolicy: specification.policy, at: now)
             } catch {
+                // The task waits: nothing is transferred until the policy can be read.
+                if case .policyUnreadable = error { return }
                 throw ManagerError(error, path: path, urlField: specification.urlField(index))
             }
         }
@@ -324,13 +330,27 @@ struct TaskAdmission: Sendable {
 /// Reads the profiles when the first task of a call refers to one, so that every task is checked against the same
 /// profiles on any processor.
 actor ProfileReading {
+    /// The profiles that can be read, and the names of the others.
+    struct Profiles: Sendable {
+        let all: [Profile]
+        let damaged: Set<String>
+    }
+
     private let store: TaskStore
-    private var reading: Task<[Profile], any Error>?
+    private var reading: Task<Profiles, any Error>?
 
     init(store: TaskStore) { self.store = store }
 
-    func all() async throws -> [Profile] {
-        let reading = reading ?? Task { [store] in try await store.read { try $0.profiles() }.map(\.profile) }
+    func profiles() async throws -> Profiles {
+        let reading =
+            reading
+            ?? Task { [store] in
+                try await store.read { reader in
+                    Profiles(
+                        all: try reader.profiles().map(\.profile),
+                        damaged: Set(try reader.damagedProfiles().map(\.name)))
+                }
+            }
         self.reading = reading
         return try await reading.value
     }

@@ -58,7 +58,7 @@ extension StoreTransaction {
             guard !RepetitionRules.mayRepeatRequest(of: specification) else { continue }
             // The server has named the upload resource, which tells how much it has.
             if specification.kind == .upload, specification.upload.uploadProtocol == .resumable,
-                let id = task.transferID, try upload(of: id) != nil
+                let id = task.transferID, try StoreError.nilIfUnreadable({ try upload(of: id) }) != nil
             {
                 continue
             }

@@ -37,17 +37,24 @@ struct ManagerContext: Sendable {
     let tokens = TokenRegistry()
     /// The operator's settings in force. `TransferManager.reload` replaces them.
     let settings: NIOLockedValueBox<ManagerSettings>
+    /// The profiles and tokens whose rows cannot be read. Trust policies are in `RunServices.policies`.
+    let damagedRows = DamagedRows()
     /// True after `TransferManager.beginShutdown`: no task starts and none is added.
     let isShuttingDown = NIOLockedValueBox(false)
 }
 
 extension ManagerContext {
-    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they can.
-    /// Tasks do not start only while the database cannot be written.
+    /// The reason why the database or a directory of the state cannot be used, for operators; nil while they can. Tasks
+    /// do not start only while the database cannot be written, or a trust policy in it cannot be read.
     var degradation: String? {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
-            ?? services.spool.problem ?? services.cache.directory.problem
+            ?? services.policies.withLockedValue(\.damaged).first.map {
+                "the \($0) is damaged in the database, so nothing starts: set it again or remove it"
+            } ?? services.spool.problem ?? services.cache.directory.problem
     }
+
+    /// The rows of the database that cannot be read and have no effect.
+    var allDamagedRows: [DamagedRow] { services.policies.withLockedValue(\.damaged) + damagedRows.all }
 }
 
 /// A part of the manager. The extension defines short names for the members of the shared context.

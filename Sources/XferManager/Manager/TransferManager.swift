@@ -163,6 +163,7 @@ public final class TransferManager: ManagerPart, Sendable {
         let digest: SecretDigest
         let policies: PolicyRegistry
         let ages: RetentionAges
+        let (damagedProfiles, damagedTokens): ([DamagedRow], [DamagedRow])
         do {
             hub.begin(after: try await store.read { try $0.lastSeq() })
             digest = SecretDigest(key: try await store.read { try $0.digestKey() })
@@ -173,6 +174,9 @@ public final class TransferManager: ManagerPart, Sendable {
                 var registry = try configure(tx)
                 registry.authorities = try AuthoritiesChange.apply(authorities, in: tx)
                 return registry
+            }
+            (damagedProfiles, damagedTokens) = try await store.read {
+                (try $0.damagedProfiles(), try $0.damagedTokens())
             }
         } catch {
             try? store.close()
@@ -225,8 +229,16 @@ public final class TransferManager: ManagerPart, Sendable {
                 leases: services.leases),
             directories: services.admitted, stateDirectory: stateDirectory,
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
+        context.damagedRows.replace(.profile, by: damagedProfiles)
+        context.damagedRows.replace(.token, by: damagedTokens)
+        for row in context.allDamagedRows {
+            logger.error(
+                "a row of the database is damaged and has no effect: set it again or remove it",
+                metadata: ["row": "\(row)"])
+        }
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
+        await manager.policies.begin()
         // The loops end with the store, which ends with the manager; none retains the manager or one of its parts.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         Task { [weak queue = manager.background.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
@@ -255,6 +267,9 @@ public final class TransferManager: ManagerPart, Sendable {
 
     /// Differs for each new database.
     public var storeID: String { store.storeID }
+
+    /// The rows of the database that cannot be read and have no effect, for operators.
+    public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

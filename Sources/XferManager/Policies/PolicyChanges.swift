@@ -11,7 +11,12 @@ enum PolicyChanges {
     static func applyConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
-        let earlier = try tx.policies()
+        let (earlier, damaged) = (try tx.policies(), try tx.damagedPolicies())
+        for row in damaged where row.isConfigured || configured.contains(where: { $0.name == row.name }) {
+            // The file has the policy as it was, or no longer.
+            try tx.appendInvalidated(row.name, version: row.id, at: now)
+            try tx.removePolicy(named: row.name)
+        }
         for policy in configured {
             let old = earlier.first { $0.policy.name == policy.name }
             if let old, !old.isConfigured { throw TrustPolicyError(policy.name, .duplicateName) }
@@ -20,7 +25,9 @@ enum PolicyChanges {
                 try TrustPolicyRules.check(policy, at: nil)
                 continue
             }
-            try TrustPolicyRules.check(policy, at: now)
+            // One that is written again may have expired, too.
+            let isRepaired = damaged.contains { $0.name == policy.name }
+            try TrustPolicyRules.check(policy, at: isRepaired ? nil : now)
             if let old { try tx.appendInvalidated(old.policy, at: now) }
             _ = try tx.setPolicy(policy, isConfigured: true)
         }
@@ -28,7 +35,7 @@ enum PolicyChanges {
             try tx.appendInvalidated(old.policy, at: now)
             try tx.removePolicy(named: old.policy.name)
         }
-        return try PolicyRegistry(try tx.policies())
+        return try PolicyRegistry(in: tx)
     }
 
     /// Checks only the configuration file's policies, without those in the database.
@@ -40,29 +47,39 @@ enum PolicyChanges {
     }
 
     static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
-        if let old = try tx.policy(named: policy.name) {
+        if let old = try tx.former(policy.name) {
             guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }
-            try tx.appendInvalidated(old.policy, at: now)
+            try tx.appendInvalidated(policy.name, version: old.version, at: now)
         }
         _ = try tx.setPolicy(policy, isConfigured: false)
-        return try PolicyRegistry(try tx.policies())
+        return try PolicyRegistry(in: tx)
     }
 
     static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
-        guard let old = try tx.policy(named: name) else { throw ManagerError.policyNotFound(name) }
+        guard let old = try tx.former(name) else { throw ManagerError.policyNotFound(name) }
         guard !old.isConfigured else { throw ManagerError.policyIsConfigured(name) }
         if let task = try tx.unfinishedTasks(namingPolicy: name, limit: 1).first {
             throw ManagerError.policyInUse(name, by: task)
         }
-        try tx.appendInvalidated(old.policy, at: now)
+        try tx.appendInvalidated(name, version: old.version, at: now)
         try tx.removePolicy(named: name)
-        return try PolicyRegistry(try tx.policies())
+        return try PolicyRegistry(in: tx)
     }
 }
 
 extension StoreTransaction {
     fileprivate func appendInvalidated(_ policy: TrustPolicy, at now: Timestamp) throws(StoreError) {
-        try append(.sessionInvalidated(policy: policy.name, version: policy.version), at: now)
+        try appendInvalidated(policy.name, version: policy.version, at: now)
+    }
+
+    fileprivate func appendInvalidated(_ name: String, version: Int64, at now: Timestamp) throws(StoreError) {
+        try append(.sessionInvalidated(policy: name, version: version), at: now)
+    }
+
+    /// The policy of this name before a change, also if its row is damaged; nil if there is none.
+    fileprivate func former(_ name: String) throws(StoreError) -> (version: Int64, isConfigured: Bool)? {
+        if let row = try damagedPolicies().first(where: { $0.name == name }) { return (row.id, row.isConfigured) }
+        return try policy(named: name).map { ($0.policy.version, $0.isConfigured) }
     }
 }
 

@@ -6,19 +6,28 @@ import XferStore
 struct PolicyRegistry: Sendable {
     /// The policies by name, without the built-in default.
     private(set) var stored: [StoredPolicy]
+    /// The policies whose rows cannot be read. While there is one, the resolver allows no connection.
+    let damaged: [DamagedRow]
     let resolver: PolicyResolver
     /// Identifies the contents of the authorities' file in force; empty if it was never read.
     var authorities = ""
 
     init() {
         stored = []
+        damaged = []
         resolver = PolicyResolver()
     }
 
     /// - Throws: if two policies claim a name or a host pattern.
-    init(_ stored: [StoredPolicy]) throws(TrustPolicyError) {
+    init(_ stored: [StoredPolicy], damaged: [DamagedRow] = []) throws(TrustPolicyError) {
         self.stored = stored
-        resolver = try PolicyResolver(stored.map(\.policy))
+        self.damaged = damaged
+        resolver = try PolicyResolver(stored.map(\.policy), unreadable: damaged.map(\.name))
+    }
+
+    /// The policies of the database.
+    init(in reader: StoreReader) throws {
+        try self.init(try reader.policies(), damaged: try reader.damagedPolicies())
     }
 
     /// All policies with the default, by name.

@@ -17,6 +17,8 @@ public actor TrustPolicies: ManagerPart {
     private let lock = AsyncLock()
     /// The lax policies of which the log has warned.
     private var knownStandIns: [LaxStandIn] = []
+    /// True if no task may start, because a policy cannot be read.
+    private var holdsStarts = false
     /// Wakes for warnings before a policy's expiry.
     private var expiryTimer = WakeTimer()
 
@@ -89,6 +91,19 @@ public actor TrustPolicies: ManagerPart {
     /// operators.
     public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
 
+    /// Lets tasks start only while all policies can be read: one that cannot may pin any host.
+    private func applyReadability(_ policies: PolicyRegistry) async {
+        let holds = !policies.damaged.isEmpty
+        guard holds != holdsStarts else { return }
+        holdsStarts = holds
+        if holds { return await scheduler.hold(.policyUnreadable) }
+        await scheduler.release(.policyUnreadable)
+        await scheduler.schedule()
+    }
+
+    /// Applies the policies that the start has read.
+    func begin() async { await applyReadability(services.policies.withLockedValue(\.self)) }
+
     // MARK: Changing
 
     /// Makes one change at a time, so that the policies in force are always the ones committed last. When this returns,
@@ -106,6 +121,7 @@ public actor TrustPolicies: ManagerPart {
                 present = book
                 present.authorities = authorities
             }
+            await applyReadability(book)
             tooLate = await reevaluateTrust()
             await warnOfExpiry()
             warnOfLaxPolicies()
@@ -260,6 +276,8 @@ extension ManagerError {
             self = .invalidField(
                 path: path + "policy", reason: error.description,
                 expected: "the name of a trust policy that matches the URL's host")
+        case .policyUnreadable:
+            self = .rejectedByPolicy(path: path + urlField, reason: error.description)
         case .plainHTTP(let refusal):
             self = .rejectedByPolicy(path: path + urlField, reason: refusal.message)
         }

@@ -22,7 +22,12 @@ public struct ProfileCommands: ManagerPart, Sendable {
     ///
     /// - Throws: `ManagerError.profileNotFound`.
     public func get(_ name: String) async throws -> ProfileEntry {
-        let found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }
+        let found: StoredProfile?
+        do {
+            found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }
+        } catch StoreError.unreadable {
+            throw ManagerError.damagedProfile(name, path: "name")
+        }
         guard let found else { throw ManagerError.profileNotFound(name) }
         return ProfileEntry(found)
     }
@@ -49,6 +54,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
                 try tx.setProfile(profile, isConfigured: false)
             }
         }
+        context.damagedRows.remove(.profile, profile.name)
         await queue.applyLimits(ofProfile: profile.name)
         return ProfileEntry(profile: profile, isConfigured: false)
     }
@@ -63,6 +69,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
                 try tx.removeProfile(named: name)
             }
         }
+        context.damagedRows.remove(.profile, name)
         await services.cookies.forget(name)
         await queue.applyLimits(ofProfile: name)
     }
@@ -71,7 +78,10 @@ public struct ProfileCommands: ManagerPart, Sendable {
     func applyConfigured() async {
         let configured = settings.profiles
         do {
-            let removed = try await store.write { tx in try ConfiguredProfiles.apply(configured, in: tx) }
+            let (removed, damaged) = try await store.write { tx in
+                (try ConfiguredProfiles.apply(configured, in: tx), try tx.damagedProfiles())
+            }
+            context.damagedRows.replace(.profile, by: damaged)
             for name in removed { await services.cookies.forget(name) }
         } catch {
             logger.report("the new profiles were not applied", error, at: .error)
@@ -111,14 +121,16 @@ enum ConfiguredProfiles {
     /// Writes the profiles of the file. Returns the names of those that are no longer in it.
     @discardableResult
     static func apply(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
-        let earlier = try tx.profiles()
+        let (earlier, damaged) = (try tx.profiles(), try tx.damagedProfiles())
         for profile in configured
         where !earlier.contains(StoredProfile(profile: profile, isConfigured: true)) {
             try tx.setProfile(profile, isConfigured: true)
         }
-        let gone = earlier.filter { old in
-            old.isConfigured && !configured.contains { $0.name == old.profile.name }
-        }.map(\.profile.name)
+        // A damaged profile of the file was just written again, or is no longer in it.
+        let all = earlier.map { ($0.profile.name, $0.isConfigured) } + damaged.map { ($0.name, $0.isConfigured) }
+        let gone = all.filter { name, isConfigured in
+            isConfigured && !configured.contains { $0.name == name }
+        }.map { $0.0 }
         for name in gone { try tx.removeProfile(named: name) }
         return gone
     }
@@ -130,8 +142,8 @@ extension StoreTransaction {
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult
     fileprivate func requireOwn(_ name: String) throws -> Bool {
-        guard let found = try profile(named: name) else { return false }
-        if found.isConfigured { throw ManagerError.profileIsConfigured(name) }
+        guard let isConfigured = try isProfileConfigured(name) else { return false }
+        if isConfigured { throw ManagerError.profileIsConfigured(name) }
         return true
     }
 }

@@ -49,8 +49,10 @@ public struct TokenCommands: ManagerPart, Sendable {
         let stored = try await translatingStoreErrors {
             try await store.write { tx in
                 let known = try tx.tokens()
-                guard !known.contains(where: { $0.token.name == name }) else { throw ManagerError.tokenExists(name) }
-                guard known.count < Self.limit else {
+                let damaged = try tx.damagedTokens()
+                let names = known.map(\.token.name) + damaged.map(\.name)
+                guard !names.contains(name) else { throw ManagerError.tokenExists(name) }
+                guard names.count < Self.limit else {
                     throw ManagerError.limitExceeded(reason: "tokens exist; revoke some", limit: Self.limit)
                 }
                 return try tx.addToken(StoredToken(token: token, digest: digest))
@@ -82,18 +84,19 @@ public struct TokenCommands: ManagerPart, Sendable {
     /// Revokes a token: from now on it is refused, and its connections end.
     ///
     /// - Throws: `ManagerError.tokenNotFound`.
-    public func revoke(_ name: String) async throws -> AccessToken {
-        let token = try await translatingStoreErrors {
+    public func revoke(_ name: String) async throws {
+        let id = try await translatingStoreErrors {
             try await store.write { tx in
-                guard let found = try tx.tokens().first(where: { $0.token.name == name }) else {
+                let found = try tx.tokens().first { $0.token.name == name }?.token.id
+                guard let id = try found ?? tx.damagedTokens().first(where: { $0.name == name })?.id else {
                     throw ManagerError.tokenNotFound(name)
                 }
                 try tx.removeToken(named: name)
-                return found.token
+                return id
             }
         }
-        registry.remove(token.id)
-        return token
+        registry.remove(id)
+        context.damagedRows.remove(.token, name)
     }
 
     /// The token that `text` is; nil if there is none, or it has expired or was revoked.

@@ -118,7 +118,7 @@ extension StoreTransaction {
 
     /// Checks that the policy still exists; it may have been removed since admission.
     func requirePolicy(of specification: TaskSpecification) throws {
-        guard let name = specification.policy, try policy(named: name) == nil else { return }
+        guard let name = specification.policy, try !hasPolicy(named: name) else { return }
         throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 

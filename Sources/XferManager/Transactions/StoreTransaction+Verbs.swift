@@ -165,7 +165,8 @@ extension StoreReader {
             specification.upload.uploadProtocol == .resumable, !RepetitionRules.mayRepeatRequest(of: specification),
             let id = task.transferID
         else { return false }
-        return try upload(of: id) == nil
+        // What cannot be read counts as begun: the request must not be sent twice.
+        return try StoreError.nilIfUnreadable { try upload(of: id) } == nil
     }
 
     /// True if the task's publish intent is committed. From then on the task is not stopped.

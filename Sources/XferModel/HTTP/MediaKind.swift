@@ -75,8 +75,8 @@ extension TransferTask {
     public static func warning(aboutType type: String?, named name: @autoclosure () -> String) -> String? {
         let mediaType = type.map { $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() }
         guard MediaKind(mediaType) == .page else { return nil }
-        let name = name()
-        guard MediaKind.isHardlyPage(name) else { return nil }
-        return "the server sent a web page (\(mediaType ?? "text/html")) as \(name)"
+        let fileName = name()
+        guard MediaKind.isHardlyPage(fileName) else { return nil }
+        return "the server sent a web page (\(mediaType ?? "text/html")) as \(fileName)"
     }
 }

@@ -50,7 +50,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case hostCooldown = "host_cooldown"
     /// The wall clock was set and the time is computed again.
     case clock
-    /// The database cannot be written.
+    /// The database cannot be written, or a trust policy in it cannot be read.
     case storage
     /// The process, or the system, has no file descriptor left.
     case outOfDescriptors = "out_of_descriptors"

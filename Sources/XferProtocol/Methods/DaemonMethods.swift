@@ -42,6 +42,7 @@ public enum DaemonStatus: RPCMethod {
         public var node: String?
         public var degraded = false
         public var degradedReason: String?
+        public var damagedRows: [String]?
         public var configurationProblem: String?
         public var keysWaitingForRestart: [String]?
         public var fileSystems: [FileSystemRecord]?
@@ -67,9 +68,13 @@ public enum DaemonStatus: RPCMethod {
                 "For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
             .required(
                 "degraded", \.degraded,
-                "True if the database (nothing starts, reading works) or another file of the daemon cannot be written."
-            ),
-            .optional("degraded_reason", \.degradedReason, "Description of what cannot be written, and the reason."),
+                "True if the database (nothing starts, reading works) or another file of the daemon cannot be written, "
+                    + "or a trust policy in the database cannot be read (nothing starts)."),
+            .optional("degraded_reason", \.degradedReason, "Description of what cannot be used, and the reason."),
+            .optional(
+                "damaged_rows", \.damagedRows,
+                "Trust policies, profiles and tokens that cannot be read from the database and have no effect, such as "
+                    + "profile \"mirror\"; for operators."),
             .optional(
                 "config_problem", \.configurationProblem,
                 "Reason why the configuration file was not applied when it was last read; for operators."),

@@ -29,13 +29,29 @@ extension StoredPolicy {
 }
 
 extension StoreReader {
-    /// All policies, by name.
-    public func policies() throws(StoreError) -> [StoredPolicy] {
-        try connection.all("SELECT version, name, is_configured, policy, warned FROM policy ORDER BY name") {
-            row throws(StoreError) in try StoredPolicy(row)
+    /// All policies that can be read, by name. One that cannot may concern any host: see `damagedPolicies`.
+    public func policies() throws(StoreError) -> [StoredPolicy] { try readablePolicies().rows }
+
+    /// The policies that cannot be read, by name.
+    public func damagedPolicies() throws(StoreError) -> [DamagedRow] { try readablePolicies().damaged }
+
+    private func readablePolicies() throws(StoreError) -> (rows: [StoredPolicy], damaged: [DamagedRow]) {
+        try connection.readable("SELECT version, name, is_configured, policy, warned FROM policy ORDER BY name") {
+            row throws(StoreError) in
+            try StoredPolicy(row)
+        } orElse: {
+            DamagedRow(table: .policy, name: $0.text(1), id: $0.integer(0), isConfigured: $0.flag(2))
         }
     }
 
+    /// True if there is a policy of this name. It need not be readable.
+    public func hasPolicy(named name: String) throws(StoreError) -> Bool {
+        try connection.first("SELECT 1 FROM policy WHERE name = ?1", .text(name)) { _ in true } ?? false
+    }
+
+    /// The policy of this name.
+    ///
+    /// - Throws: `StoreError.unreadable` if its row is damaged.
     public func policy(named name: String) throws(StoreError) -> StoredPolicy? {
         try connection.first(
             "SELECT version, name, is_configured, policy, warned FROM policy WHERE name = ?1", .text(name)

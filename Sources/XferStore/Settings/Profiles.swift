@@ -23,14 +23,29 @@ extension StoredProfile {
 }
 
 extension StoreReader {
-    /// All profiles, by name.
-    public func profiles() throws(StoreError) -> [StoredProfile] {
-        try connection.all("SELECT name, is_configured, profile FROM profile ORDER BY name") {
-            row throws(StoreError) in try StoredProfile(row)
+    /// All profiles that can be read, by name.
+    public func profiles() throws(StoreError) -> [StoredProfile] { try readableProfiles().rows }
+
+    /// The profiles that cannot be read, by name.
+    public func damagedProfiles() throws(StoreError) -> [DamagedRow] { try readableProfiles().damaged }
+
+    private func readableProfiles() throws(StoreError) -> (rows: [StoredProfile], damaged: [DamagedRow]) {
+        try connection.readable("SELECT name, is_configured, profile FROM profile ORDER BY name") {
+            row throws(StoreError) in
+            try StoredProfile(row)
+        } orElse: {
+            DamagedRow(table: .profile, name: $0.text(0), id: 0, isConfigured: $0.flag(1))
         }
     }
 
+    /// True if the profile is from the configuration file; nil if there is none. The profile need not be readable.
+    public func isProfileConfigured(_ name: String) throws(StoreError) -> Bool? {
+        try connection.first("SELECT is_configured FROM profile WHERE name = ?1", .text(name)) { $0.flag(0) }
+    }
+
     /// The profile of this name.
+    ///
+    /// - Throws: `StoreError.unreadable` if its row is damaged.
     public func profile(named name: String) throws(StoreError) -> StoredProfile? {
         try connection.first("SELECT name, is_configured, profile FROM profile WHERE name = ?1", .text(name)) {
             row throws(StoreError) in try StoredProfile(row)

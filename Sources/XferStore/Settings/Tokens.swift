@@ -28,12 +28,20 @@ extension StoredToken {
 }
 
 extension StoreReader {
-    /// All tokens, by name.
-    public func tokens() throws(StoreError) -> [StoredToken] {
-        try connection.all(
+    /// All tokens that can be read, by name.
+    public func tokens() throws(StoreError) -> [StoredToken] { try readableTokens().rows }
+
+    /// The tokens that cannot be read, by name. They are refused.
+    public func damagedTokens() throws(StoreError) -> [DamagedRow] { try readableTokens().damaged }
+
+    private func readableTokens() throws(StoreError) -> (rows: [StoredToken], damaged: [DamagedRow]) {
+        try connection.readable(
             "SELECT id, name, digest, owner, scope, created_at, expires_at, directory FROM token ORDER BY name"
         ) {
-            row throws(StoreError) in try StoredToken(row)
+            row throws(StoreError) in
+            try StoredToken(row)
+        } orElse: {
+            DamagedRow(table: .token, name: $0.text(1), id: $0.integer(0), isConfigured: false)
         }
     }
 }

@@ -40,7 +40,9 @@ import XferTestSupport
             let paused = try await daemon.ctl("queue", "pause", "--running")
             #expect(paused.isSuccess, "\(paused)")
             try await daemon.wait(id, for: "queued")
-            #expect(try await daemon.task(id)["wait"]?["reason"] == "queue_paused")
+            try await eventually("it waits for the queue") {
+                try await daemon.task(id)["wait"]?["reason"] == "queue_paused"
+            }
             gate.open()
             try await daemon.stop()
             try await daemon.start()

@@ -65,6 +65,16 @@ import XferSystem
         #expect(Examination.socket(status, clientVersion: "1.1.0").level == .warning)
     }
 
+    @Test(arguments: [
+        (["profile \"a\"", "token \"b\""], "damaged, and they have no effect: profile \"a\", token \"b\""),
+        (["trust policy \"p\""], "damaged, and nothing starts: trust policy \"p\""),
+    ]) func damagedRowsAreAProblemThatNamesThem(rows: [String], message: String) {
+        var status = status
+        status.damagedRows = rows
+        let finding = examination(system()).database(status)
+        #expect(finding.level == .problem && finding.message == message)
+    }
+
     @Test func aDegradedDatabaseIsAProblemWithItsReason() {
         var status = status
         #expect(examination(system()).database(status).level == .well)

@@ -115,12 +115,16 @@ import XferModel
             ])
     }
 
-    @Test(arguments: [
-        (["08:00 1K", "mon-fri 08:00 2K"], "two entries begin on mon at 08:00; each time of a day may have one"),
-        (["fri-sun 08:00 1K", "sun-tue 08:00 2"], "two entries begin on sun at 08:00; each time of a day may have one"),
-        (["mon-sun 08:00 1K", "08:00 2K"], "two entries begin at 08:00; each time of day may have one"),
-        (["mon-fri 08:00 1K", "sat,sun 08:00 2K"], nil),
-    ] as [([String], String?)])
+    @Test(
+        arguments: [
+            (["08:00 1K", "mon-fri 08:00 2K"], "two entries begin on mon at 08:00; each time of a day may have one"),
+            (
+                ["fri-sun 08:00 1K", "sun-tue 08:00 2"],
+                "two entries begin on sun at 08:00; each time of a day may have one"
+            ),
+            (["mon-sun 08:00 1K", "08:00 2K"], "two entries begin at 08:00; each time of day may have one"),
+            (["mon-fri 08:00 1K", "sat,sun 08:00 2K"], nil),
+        ] as [([String], String?)])
     func entriesAtOneTimeOfDayHaveDifferentDays(lines: [String], text: String?) throws {
         guard let text else { return #expect(try BandwidthSchedule(parsing: lines).entries.count == 2) }
         let fault = #expect(throws: BandwidthSchedule.Fault.self) { try BandwidthSchedule(parsing: lines) }

@@ -37,6 +37,17 @@ import XferModel
         #expect(applied.task == nil)
     }
 
+    @Test func noConnectionIsAllowedWhileAPolicyCannotBeRead() throws {
+        let resolver = try PolicyResolver([policy("a", "a.test")], unreadable: ["b"])
+        for host in ["a.test", "example.org"] {
+            let error = #expect(throws: PolicyResolutionError.self) { try resolver.resolve(origin(host), at: now) }
+            #expect(error == .policyUnreadable("b"))
+        }
+        let error = TransferError(PolicyResolutionError.policyUnreadable("b"), host: "a.test")
+        // Kept bytes stay, and the task is retried.
+        #expect(error.reason == .policyMissing && error.isRetriable)
+    }
+
     @Test func theOrderPoliciesAreGivenInDoesNotMatter() throws {
         let all = try [policy("a", ".example.org"), policy("b", "*.example.org"), policy("c", "www.example.org")]
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

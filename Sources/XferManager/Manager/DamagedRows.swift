@@ -1,0 +1,19 @@
+import NIOConcurrencyHelpers
+import XferStore
+
+/// The rows of profiles and tokens that cannot be read, until they are written again or removed.
+final class DamagedRows: Sendable {
+    private let rows = NIOLockedValueBox<[DamagedRow]>([])
+
+    var all: [DamagedRow] { rows.withLockedValue(\.self) }
+
+    /// Replaces the rows of a table.
+    func replace(_ table: DamagedRow.Table, by found: [DamagedRow]) {
+        rows.withLockedValue { rows in rows = rows.filter { $0.table != table } + found }
+    }
+
+    /// Does nothing if the row is not among them.
+    func remove(_ table: DamagedRow.Table, _ name: String) {
+        rows.withLockedValue { $0.removeAll { $0.table == table && $0.name == name } }
+    }
+}

@@ -1,0 +1,41 @@
+/// A row with a name whose contents cannot be read. It does not fail work on the other rows of its table.
+public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
+    public enum Table: String, Hashable, Sendable {
+        case profile, policy, token
+    }
+
+    public let table: Table
+    public let name: String
+    /// The row's key: a policy's version, a token's id; 0 for a profile.
+    public let id: Int64
+    /// True if the configuration file contains what the row had.
+    public let isConfigured: Bool
+
+    public var description: String {
+        switch table {
+        case .profile: "profile \"\(name)\""
+        case .policy: "trust policy \"\(name)\""
+        case .token: "token \"\(name)\""
+        }
+    }
+}
+
+extension Connection {
+    /// The rows that can be read, and those that cannot.
+    func readable<Row>(
+        _ sql: StaticString, _ read: (ResultRow) throws(StoreError) -> Row, orElse damaged: (ResultRow) -> DamagedRow
+    ) throws(StoreError) -> (rows: [Row], damaged: [DamagedRow]) {
+        var rows: [Row] = []
+        var faults: [DamagedRow] = []
+        try forEach(sql, []) { row throws(StoreError) in
+            do throws(StoreError) {
+                rows.append(try read(row))
+            } catch .unreadable {
+                faults.append(damaged(row))
+            } catch {
+                throw error
+            }
+        }
+        return (rows, faults)
+    }
+}
