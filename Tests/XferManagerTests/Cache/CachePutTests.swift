@@ -123,7 +123,7 @@ import XferTestSupport
     @Test func anEmptyContentIsStored() async throws {
         _ = try await put(params(""))
         #expect(try await downloaded().state == .completed)
-        #expect(try FileTree.size("\(fixture.downloads)/f") == 0)
+        #expect(FileTree.size("\(fixture.downloads)/f") == 0)
         await manager.shutdown(.suspend)
     }
 
