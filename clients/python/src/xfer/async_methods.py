@@ -951,7 +951,8 @@ class AsyncQueueMethods:
         unless running is true.
 
         Args:
-            running: True to pause running tasks as well.
+            running: True to return running tasks to the queue with their bytes; tasks that could
+                not be continued keep running.
 
         Takes the scope operate.
         """
@@ -1327,6 +1328,47 @@ class AsyncCacheMethods:
         Takes the scope read.
         """
         return await self._caller.ask("cache.get", {"id": id}, CacheGetResult.from_wire)
+
+    async def put(
+        self,
+        url: str,
+        *,
+        file: Maybe[str] = UNSET,
+        base64: Maybe[str] = UNSET,
+        checksum: Maybe[str] = UNSET,
+        max_age: Maybe[int] = UNSET,
+        content_type: Maybe[str] = UNSET,
+        cache_key: Maybe[CacheKey] = UNSET,
+    ) -> CacheGetResult:
+        """Stores content that the caller has as the response to a plain GET of a URL. The caller's
+        tasks whose cache_policy uses the cache take it without a request. It replaces what is
+        cached for the URL, and is durable when the call returns. Over the network only with a
+        token of the scope operate.
+
+        Args:
+            url: An absolute http or https URL; its host must not have a trust policy.
+            file: Absolute path of a file, which is copied.
+            base64: In place of file: the content itself.
+            checksum: The digest that the content must have, in the forms of task.add; otherwise
+                nothing is stored.
+            max_age: Seconds for which the cache_policy protocol uses it without a request; default
+                86400, a day. prefer_cache and only_if_cached use it afterwards, too.
+            content_type: Its media type; default is none.
+            cache_key: The cache_key of the tasks that are to use it: a text, or the parts of the
+                URL to ignore.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "url": url,
+            "file": file,
+            "base64": base64,
+            "checksum": checksum,
+            "max_age": max_age,
+            "content_type": content_type,
+            "cache_key": cache_key,
+        }
+        return await self._caller.ask("cache.put", parameters, CacheGetResult.from_wire)
 
     async def remove(
         self,

@@ -3207,7 +3207,7 @@ class CacheEntryRecord:
     """Identifies the entry."""
 
     owner: Owner
-    """Uid of the user for whom it was fetched; only this user's tasks use it."""
+    """Uid of the user for whom it was fetched or put; only this user's tasks use it."""
 
     url: str
     """Requested URL; secrets in it are ***."""
@@ -5177,6 +5177,11 @@ class TaskCompletedEvent:
     not_modified: Optional[bool] = None
     """True if on_conflict is update and the file was current."""
 
+    warning: Optional[str] = None
+    """Warning about the file, in English, as in the task's record: it is a web page, but its name
+    does not suggest one.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskCompletedEvent:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -5195,6 +5200,7 @@ class TaskCompletedEvent:
             path=wire.get("path"),
             skipped=wire.get("skipped"),
             not_modified=wire.get("not_modified"),
+            warning=wire.get("warning"),
         )
 
 
@@ -6822,7 +6828,7 @@ class DaemonStatusResult:
     """Identity and health of the daemon."""
 
     version: str
-    """The daemon's version."""
+    """The daemon's version, as `xferd --version` prints it."""
 
     pid: int
     """Its process id."""
@@ -6842,7 +6848,7 @@ class DaemonStatusResult:
 
     degraded: bool
     """True if the database (nothing starts, reading works) or another file of the daemon cannot be
-    written.
+    written, or a trust policy in the database cannot be read (nothing starts).
     """
 
     shutting_down: bool
@@ -6861,7 +6867,12 @@ class DaemonStatusResult:
     """For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
-    """Description of what cannot be written, and the reason."""
+    """Description of what cannot be used, and the reason."""
+
+    damaged_rows: Optional[List[str]] = None
+    """Trust policies, profiles and tokens that cannot be read from the database and have no effect,
+    such as profile "mirror"; for operators.
+    """
 
     config_problem: Optional[str] = None
     """Reason why the configuration file was not applied when it was last read; for operators."""
@@ -6889,6 +6900,7 @@ class DaemonStatusResult:
             activity=wire["activity"],
             node=wire.get("node"),
             degraded_reason=wire.get("degraded_reason"),
+            damaged_rows=wire.get("damaged_rows"),
             config_problem=wire.get("config_problem"),
             restart_keys=wire.get("restart_keys"),
             file_systems=optional(listed(FileSystemRecord.from_wire), wire.get("file_systems")),
