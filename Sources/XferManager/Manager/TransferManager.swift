@@ -148,6 +148,7 @@ public final class TransferManager: ManagerPart, Sendable {
             _ = try configure(tx)
             _ = try AuthoritiesChange.last(in: tx)
             _ = try tx.secureHosts(limit: SecureHostList.maxCount)
+            _ = try tx.damagedTokens()
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)

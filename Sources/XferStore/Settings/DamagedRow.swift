@@ -30,10 +30,9 @@ extension Connection {
         try forEach(sql, []) { row throws(StoreError) in
             do throws(StoreError) {
                 rows.append(try read(row))
-            } catch .unreadable {
-                faults.append(damaged(row))
             } catch {
-                throw error
+                guard case .unreadable = error else { throw error }
+                faults.append(damaged(row))
             }
         }
         return (rows, faults)
