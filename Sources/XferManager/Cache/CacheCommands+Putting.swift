@@ -102,10 +102,7 @@ extension CacheCommands {
     private func response(
         to request: TransferRequest, with incoming: CacheDirectory.Incoming, _ params: CachePut.Params
     ) -> StoredResponse {
-        var fields = [
-            HeaderField(name: "Content-Length", value: "\(incoming.length)"),
-            HeaderField(name: "Cache-Control", value: "max-age=\(params.maxAge)"),
-        ]
+        var fields = [HeaderField(name: "Cache-Control", value: "max-age=\(params.maxAge)")]
         if let type = params.contentType { fields.append(HeaderField(name: "Content-Type", value: type)) }
         let now = clock()
         return StoredResponse(

@@ -158,7 +158,7 @@ public enum CachePut: RPCMethod {
         "received_at": "2026-01-02T03:04:05.678Z", "stored_at": "2026-01-02T03:04:05.690Z",
         "last_used_at": "2026-01-02T03:04:05.690Z", "fresh_until": "2026-01-02T04:04:05.678Z",
         "digest": "sha-256=5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
-        "response_headers": ["Content-Length": "6", "Cache-Control": "max-age=3600"],
+        "response_headers": ["Cache-Control": "max-age=3600"],
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
