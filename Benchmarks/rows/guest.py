@@ -141,8 +141,12 @@ def _call(user, path, load, answers, is_ready):
         client = rpc.Client(path)
         clients[client.socket.fileno()] = (client, bytearray())
         poll.register(client.socket, select.EPOLLIN)
-        for line in lines:
-            client.socket.sendall(line)
+        try:
+            for line in lines:
+                client.socket.sendall(line)
+        except OSError:
+            # Refused, or closed while it sent: that is seen below.
+            pass
 
     for _ in range(count):
         connect()
