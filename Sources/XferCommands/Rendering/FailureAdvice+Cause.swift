@@ -32,7 +32,8 @@ extension FailureAdvice {
                 + "\(retry). Or add its CA to the daemon's configuration (trust.ca_file)."
         case .wrongHostName:
             let test = SuggestedCommand.text("policy test https://\(host(failure))")
-            return "Use a name that the server's certificate has; \(test) shows them."
+            return "Use a name that the server's certificate has; \(test) shows them. If its key is pinned for "
+                + "this host, \(SuggestedCommand.text("policy set")) with --no-domain-name accepts it under any name."
         case .certificateDates:
             return "Have the server's certificate renewed, and check this machine's clock "
                 + "(\(SuggestedCommand.text("doctor"))); then \(retry)."
@@ -77,7 +78,7 @@ extension FailureAdvice {
     /// The command that pins the key that the server showed.
     private static func pinning(_ failure: TaskSummary.Failure) -> String {
         let pin = failure.message.firstMatch(of: #/sha256/[A-Za-z0-9+/]{43}=/#).map { String($0.output) } ?? "PIN"
-        return pinning(host(failure), pin)
+        return pinning(host(failure), pin, checksName: !failure.message.contains("subject name matches the host"))
     }
 
     /// The command that pins a key for a host.
@@ -85,10 +86,13 @@ extension FailureAdvice {
     /// - Parameters:
     ///   - host: with its port.
     ///   - pin: as `sha256/BASE64`.
-    static func pinning(_ host: String, _ pin: String) -> String {
+    ///   - checksName: false if the certificate is not valid for the host, so that a policy that checks the name would
+    ///     refuse the pinned key, too.
+    static func pinning(_ host: String, _ pin: String, checksName: Bool) -> String {
         let name = host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
+        let lax = checksName ? "" : " --no-domain-name"
         return SuggestedCommand.text(
-            "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates --pin \(pin)")
+            "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates\(lax) --pin \(pin)")
     }
 
     private static func host(_ failure: TaskSummary.Failure) -> String {

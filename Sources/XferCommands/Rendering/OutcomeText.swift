@@ -4,6 +4,8 @@ import XferModel
 /// and advice.
 struct OutcomeText: Sendable {
     let style: Style
+    /// True if this program reads staged files itself, so that they need no publishing.
+    var isReadAfterwards = false
     /// The proxies that the reader's other programs use.
     var callerProxies = CallerProxies()
 
@@ -12,17 +14,20 @@ struct OutcomeText: Sendable {
         let id = "#\(task.id)"
         let state = style(StateStyle.attribute(task.state), SafeText.sanitised(task.state))
         switch TaskState(rawValue: task.state) {
-        case .completed:
-            let warning = task.warning.map { ["    Warning: \(SafeText.sanitised($0))."] } ?? []
-            return ["\(id) \(state): \(name)\(ending(task))"] + warning
+        case .completed: return ["\(id) \(state): \(name)\(ending(task))"] + warning(task)
         case .failed:
             guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
             return ["\(id) \(state): \(name): \(reason(failure))"] + advice(task, failure)
         case .staged:
             let size = ByteText.size(task.total ?? task.received)
-            return ["\(id) \(state): \(name) (\(size))", "    Publish it with `xferctl commit \(task.id)`."]
+            let commit = isReadAfterwards ? [] : ["    Publish it with \(SuggestedCommand.text("commit \(task.id)"))."]
+            return ["\(id) \(state): \(name) (\(size))"] + warning(task) + commit
         default: return ["\(id) \(state): \(name)"]
         }
+    }
+
+    private func warning(_ task: TaskSummary) -> [String] {
+        task.warning.map { ["    Warning: \(SafeText.sanitised($0))."] } ?? []
     }
 
     func reason(_ failure: TaskSummary.Failure) -> String {

@@ -38,7 +38,10 @@ struct ServerReportText: Sendable {
             ]
         }
         if report.verdict.value != .accepted, let leaf = report.chain.first {
-            lines += ["", "If that is its key: " + FailureAdvice.pinning(place(report), SafeText.sanitised(leaf.pin))]
+            let isNamed = !report.stages.contains { $0.stage.value == .name && !$0.passed }
+            let command = FailureAdvice.pinning(place(report), SafeText.sanitised(leaf.pin), checksName: isNamed)
+            lines += ["", "If that is its key: \(command)"]
+            if !isNamed { lines.append("Its certificate has other names, so --no-domain-name is needed.") }
         }
         return lines
     }

@@ -164,6 +164,10 @@ extension TaskSummary {
         state = event.body["state"]?.stringValue ?? state
         if event.type == .known(.durable(.taskCompleted)), let size = event.value("size", Int64.self) {
             finalPath = event.value("path")
+            if let last = finalPath?.split(separator: "/").last {
+                fileName = String(last)
+                name = label ?? fileName
+            }
             (received, total) = (size, size)
             isSkipped = event.value("skipped") ?? false
             isNotModified = event.value("not_modified") ?? false

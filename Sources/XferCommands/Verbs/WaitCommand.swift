@@ -10,7 +10,9 @@ struct WaitCommand: TaskVerb {
         discussion: """
             Exits with 0 when all completed, 1 when one failed or was cancelled, 5 when time is up. \
             A restart of the daemon does not end the waiting, and Ctrl-C does not end the transfers. Filters and --all \
-            mean the unfinished tasks that match at the call; tasks that are added later are not waited for.
+            mean the unfinished tasks that match at the call; tasks that are added later are not waited for. --group \
+            also reports the failed tasks of the group, until they are retried or removed: a task may fail before \
+            the call.
             """)
     static let states = Set<TaskState>.unfinished
 
@@ -45,7 +47,9 @@ struct WaitCommand: TaskVerb {
         }
         let daemon = try options.open()
         let selected = SelectedTasks(options: selection, daemon: daemon)
-        let ids = try selected.ids(in: Self.states)
+        // A script adds the tasks of a group, then waits for it: one of them may have failed before.
+        let countsFailed = !selection.filters.group.isEmpty
+        let ids = try selected.ids(in: countsFailed ? Self.states.union([.failed]) : Self.states)
         guard selection.ids.isEmpty else { return ids }
         if ids.isEmpty {
             options.show(

@@ -9,7 +9,7 @@ struct TaskWaiter {
     /// The output while it waits.
     enum Verbosity {
         case everything
-        /// Only the ends of tasks that did not complete, on standard error: for `--quiet`.
+        /// Only ends without a file or with a warning, on standard error: for `--quiet`.
         case failures
         /// Reports only problems of the connection: for `--json`.
         case nothing
@@ -31,6 +31,9 @@ struct TaskWaiter {
     private var storeID: String?
     /// Tasks that need not be listed, since all their events are replayed.
     private let added: AddedTasks?
+
+    /// The ends of waits that a listing has shown: their events, which the subscription sends, too, are not repeated.
+    private var listedWaits: [Int64: Timestamp] = [:]
 
     /// The events that are printed without bars: tens of thousands of tasks may be awaited.
     private static let lineTypes = EventType.allCases.filter { type in
@@ -145,6 +148,7 @@ struct TaskWaiter {
                     if let end = board.onListed(task) {
                         ended.append(end)
                     } else if task.waitReason != nil {
+                        if reasons.count < Self.maxReasons { listedWaits[task.id] = task.waitUntil }
                         reasons.append(stateText(task, now: .now))
                     }
                 }
@@ -186,7 +190,7 @@ struct TaskWaiter {
         }
         if !terminal.isInteractive, verbosity == .everything, event.type == .known(.durable(.taskWaiting)),
             let id = event.taskID?.rawValue,
-            let task = board.tasks[id]
+            let task = board.tasks[id], task.waitUntil == nil || listedWaits[id] != task.waitUntil
         {
             report([stateText(task, now: event.time)])
         }
@@ -247,10 +251,11 @@ struct TaskWaiter {
     }
 
     private func outcome(_ task: TaskSummary) -> [String] {
-        if verbosity == .failures, task.isStaged || task.state == TaskState.completed.rawValue { return [] }
+        let isGood = task.isStaged || task.state == TaskState.completed.rawValue
+        // A web page in place of a file is worth a line, too.
+        if verbosity == .failures, isGood, task.warning == nil { return [] }
         let style = verbosity == .failures ? Terminal.error.style : terminal.style
-        let lines = OutcomeText(style: style).lines(task)
-        return task.isStaged && readsStaged ? Array(lines.prefix(1)) : lines
+        return OutcomeText(style: style, isReadAfterwards: readsStaged).lines(task)
     }
 
     private mutating func report(_ lines: [String]) {

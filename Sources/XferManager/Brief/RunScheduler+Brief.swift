@@ -110,7 +110,7 @@ extension RunScheduler {
             task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL,
             trace: outcome.trace)
         // An ordinary run warns of it.
-        let isOdd = TransferTask.warning(aboutType: head.mediaType, named: body.name) != nil
+        let isOdd = run.task.specification.warning(aboutType: head.mediaType, named: body.name) != nil
         if isOdd { return nil }
         context.metrics.onTraffic(Traffic(received: outcome.offset))
         services.recordProof(outcome, since: run.begunAt)

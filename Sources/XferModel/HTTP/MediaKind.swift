@@ -58,25 +58,38 @@ public enum MediaKind: Hashable, Sendable {
 }
 
 extension TransferTask {
-    /// A warning about a completed download for people, or nil: a web page was stored under a name that is unusual for
-    /// pages.
+    /// A warning about a completed or staged download for people, or nil: the server sent a web page where the file's
+    /// name or the URL suggests another file.
     public var warning: String? {
-        guard state == .completed, specification.kind == .download, !outcome.skipped, !outcome.notModified,
-            let path = outcome.finalPath
+        guard [.completed, .staged].contains(state), specification.kind == .download, !outcome.skipped,
+            !outcome.notModified, state == .staged || outcome.finalPath != nil
         else { return nil }
-        return Self.warning(
+        return specification.warning(
             aboutType: outcome.responseHeaders.firstValue(named: "Content-Type"),
-            named: String(path.split(separator: "/").last ?? ""))
+            named: outcome.finalPath?.split(separator: "/").last.map { String($0) })
     }
+}
 
+extension TaskSpecification {
     /// A warning if the server sent a web page as a file of another kind.
     ///
-    /// - Parameter type: `Content-Type` as received.
-    public static func warning(aboutType type: String?, named name: @autoclosure () -> String) -> String? {
+    /// A redirect to a sign-in page gives the file the name of the page, so the requested URL counts, too, unless the
+    /// client has chosen a name.
+    ///
+    /// - Parameters:
+    ///   - type: `Content-Type` as received.
+    ///   - name: the file's final name; nil if it has none yet.
+    public func warning(aboutType type: String?, named name: @autoclosure () -> String?) -> String? {
         let mediaType = type.map { $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() }
-        guard MediaKind(mediaType) == .page else { return nil }
-        let fileName = name()
-        guard MediaKind.isHardlyPage(fileName) else { return nil }
-        return "the server sent a web page (\(mediaType ?? "text/html")) as \(fileName)"
+        guard let mediaType, MediaKind(mediaType) == .page else { return nil }
+        if let fileName = name() ?? destination.name, MediaKind.isHardlyPage(fileName) {
+            return "the server sent a web page (\(mediaType)) as \(fileName)"
+        }
+        let requested = String(request.url.lastPathSegment.suffix(Self.maxWarnedName))
+        guard destination.name == nil, MediaKind.isHardlyPage(requested) else { return nil }
+        return "the server sent a web page (\(mediaType)) in place of \(requested)"
     }
+
+    /// The longest part of a URL in a warning, in characters.
+    private static var maxWarnedName: Int { 255 }
 }

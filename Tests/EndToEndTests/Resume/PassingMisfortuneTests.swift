@@ -84,6 +84,24 @@ import XferTestSupport
         }
     }
 
+    /// A redirect gives the file the name of the page.
+    @Test func aRedirectToASignInPageIsWarnedOfOnStandardErrorToo() async throws {
+        let server = try await FaultServer()
+        server.on("/big.iso") { _ in Reply(302, headers: [HeaderField(name: "Location", value: "/login")], text: "") }
+        server.on("/login") { _ in Self.page }
+        let text = "Warning: the server sent a web page (text/html) in place of big.iso."
+        try await withDaemon { daemon in
+            let added = try await daemon.ctl("add", "--wait", "-d", ".", server.url("/big.iso"))
+            #expect(added.exit == .code(0) && added.output.contains(text), "\(added)")
+            #expect(added.output.contains("completed: login -> "), "\(added)")
+            let quiet = try await daemon.ctl("add", "--wait", "-q", "-d", ".", server.url("/big.iso"))
+            #expect(quiet.exit == .code(0) && quiet.output.isEmpty && quiet.errors.contains(text), "\(quiet)")
+            let piped = try await daemon.ctl("add", "--wait", "-o", "-", server.url("/big.iso"))
+            #expect(piped.output.contains("Sign in") && piped.errors.contains(text), "\(piped)")
+            #expect(!piped.errors.contains("commit"), "\(piped)")
+        }
+    }
+
     @Test func aWrongDigestOfTheServersCanBeIgnored() async throws {
         let server = try await FaultServer()
         server.serve("/f", source).always(.digests(truthful: false))

@@ -136,6 +136,26 @@ import XferTestSupport
         }
     }
 
+    @Test func theLineThatPinPrintsIsEnoughForACertificateOfAnotherName() async throws {
+        let stranger = try TestCA.selfSigned(.wrongHost)
+        let server = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
+        let host = "127.0.0.1:\(server.port)"
+        try await withDaemon(trust.options()) { daemon in
+            let shown = try await daemon.ctl("policy", "pin", host)
+            let failed = try await daemon.ctl("add", "--wait", "-o", "a", "https://\(host)/f")
+            #expect(failed.exit == .code(1), "\(failed)")
+            for text in [shown.output, failed.output] {
+                let line = try #require(text.split(separator: "`").first { $0.contains(" policy set ") }, "\(text)")
+                let words = line.split(separator: " ").map(String.init).drop { $0 != "policy" }
+                #expect(words.contains("--no-domain-name"), "\(line)")
+                #expect(try await daemon.ctl(Array(words)).exit == .code(0), "\(line)")
+                let added = try await daemon.ctl("add", "--wait", "-o", "b", "https://\(host)/f")
+                #expect(added.exit == .code(0), "\(added)")
+                #expect(try await daemon.ctl("policy", "remove", words[words.startIndex + 2]).exit == .code(0))
+            }
+        }
+    }
+
     @Test func theCommandLineShowsAndTestsServers() async throws {
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf)

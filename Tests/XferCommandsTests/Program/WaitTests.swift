@@ -124,6 +124,17 @@ final class Tasks: Sendable {
         #expect(result.exit == .code(3) && result.errors == "xferctl: there is no task 7\n", "\(result)")
     }
 
+    /// A script adds the tasks of a group and then waits: one may fail in between.
+    @Test func waitingForAGroupCountsTasksThatFailedBefore() async throws {
+        for (option, isCounted) in [("--group", true), ("--label", false)] {
+            let daemon = try daemon(Tasks([7: Wire.task(7, "failed")]))
+            let result = try await Program.run(["wait", option, "x"], daemon: daemon)
+            #expect(result.exit == .code(1) && result.output.contains("#7 failed: file7.iso"), "\(result)")
+            let states = daemon.calls(of: "task.list").flatMap { $0["filter"]?["state"]?.arrayValue ?? [] }
+            #expect(states.contains("failed") == isCounted, "\(option): \(states)")
+        }
+    }
+
     @Test func anExpiredTimeoutExitsWith5AndLeavesTheTransfer() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 
 @testable import XferCommands
 
@@ -132,6 +133,24 @@ import XferModel
             .proxyNegotiate: "`xferctl update 7 --proxy http://p:3128 --proxy-negotiate`",
         ]
         if let part = parts[cause] { #expect(advice.contains(part), "\(advice)") }
+    }
+
+    @Test func theLineThatPinsAKeyIgnoresANameThatIsWrong() {
+        let failure = TaskSummary.Failure(
+            reason: "trust_rejected",
+            message: "a:1 is not trusted by policy \"default\" version 0: self-signed certificate (certificate 0), "
+                + "no alternative certificate subject name matches the host",
+            host: "a:1", cause: .selfSigned)
+        let advice = FailureAdvice.sentence(failure, id: 7)
+        #expect(advice?.contains("--allow-invalid-certificates --no-domain-name --pin PIN`") == true)
+        var report = ServerReportRecord()
+        report.verdict = OpenEnum(.refused)
+        report.chain = [ServerCertificateRecord()]
+        for isNamed in [true, false] {
+            report.stages = [StageRecord(stage: .name, passed: isNamed, detail: "")]
+            let lines = ServerReportText(style: .plain).pins(report).joined()
+            #expect(lines.contains("--no-domain-name --pin") == !isNamed)
+        }
     }
 
     @Test func aTaskThatIsRetriedHasAdviceIfRepeatingMayNotHelp() {

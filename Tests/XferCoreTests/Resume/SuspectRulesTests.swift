@@ -223,9 +223,31 @@ import XferModel
         "big.iso", "a.nc", "x.tar.gz", "DATA.CSV", "a.h5", "a.pdf", "report (1).iso", "a.7z",
     ]) func theseNamesAreHardlyWebPages(name: String) {
         #expect(MediaKind.isHardlyPage(name))
-        #expect(TransferTask.warning(aboutType: "text/html; charset=utf-8", named: name) != nil)
-        #expect(TransferTask.warning(aboutType: Self.file, named: name) == nil)
-        #expect(TransferTask.warning(aboutType: nil, named: name) == nil)
+        let task = Self.specification("/f")
+        #expect(task.warning(aboutType: "text/html; charset=utf-8", named: name) != nil)
+        #expect(task.warning(aboutType: Self.file, named: name) == nil)
+        #expect(task.warning(aboutType: nil, named: name) == nil)
+    }
+
+    private static func specification(_ target: String, name: String? = nil) -> TaskSpecification {
+        let url = HTTPURL(scheme: .http, host: "a.example", port: 80, target: target)
+        var specification = TaskSpecification(
+            owner: Owner(uid: 1), request: TransferRequest(url: url), destination: Destination(directory: "/d"))
+        specification.destination.name = name
+        return specification
+    }
+
+    /// A redirect to a sign-in page names the file after the page.
+    @Test(
+        arguments: [
+            ("/big.iso", nil, "login", "in place of big.iso"),
+            ("/big.iso?x=/a.html", nil, "login", "in place of big.iso"),
+            ("/big.iso", nil, nil, "in place of big.iso"), ("/big.iso", nil, "big (1).iso", "as big (1).iso"),
+            ("/f", "a.iso", nil, "as a.iso"), ("/big.iso", "page.html", "page.html", nil), ("/f", nil, "login", nil),
+        ] as [(String, String?, String?, String?)])
+    func aWebPageIsJudgedByTheRequestedURLToo(target: String, chosen: String?, published: String?, text: String?) {
+        let warning = Self.specification(target, name: chosen).warning(aboutType: "text/html", named: published)
+        #expect(warning == text.map { "the server sent a web page (text/html) \($0)" })
     }
 
     @Test(arguments: [

@@ -43,7 +43,7 @@ extension DownloadRun {
             return .stopped
         }
         let type = outcome.responseHeaders.firstValue(named: "Content-Type")
-        if let warning = TransferTask.warning(aboutType: type, named: finalName) {
+        if let warning = specification.warning(aboutType: type, named: finalName) {
             pendingEvents.append(.taskWarning(warning: warning))
         }
         // The cache keeps the response as received, before a hook changes the file.
