@@ -49,7 +49,13 @@ extension CommandFailure {
             for prefix in ["\(place).url: ", "\(place).", "\(place): "] where text.hasPrefix(prefix) {
                 text.removeFirst(prefix.count)
             }
-            if tasks.count > 1 { text = "URL number \(start + index + 1): \(text)" }
+            if tasks.count > 1 {
+                let url = tasks[start + index].firstURL
+                // The login of a URL without a scheme cannot be recognised.
+                let isShown = url.contains("://") || !url.contains("@")
+                let name = isShown ? " (\(SafeText.sanitised(String(Redaction.url(url).prefix(200)))))" : ""
+                text = "URL number \(start + index + 1)\(name): \(text)"
+            }
         }
         text += added == 0 ? "; nothing was added" : "; \(added) tasks before it were added"
         return CommandFailure(status, status == .refused ? text : message)

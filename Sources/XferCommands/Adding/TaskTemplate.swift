@@ -38,7 +38,11 @@ struct AddOptionSet {
         if readers.count > 1 {
             throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
         }
-        if content.dataBinary == "@-" { throw ValidationError("--data-binary streams a file, not standard input.") }
+        for (option, isInput) in [("--data-binary", content.dataBinary == "@-"), ("-T", content.uploadFile == "-")]
+        where isInput {
+            throw ValidationError(
+                "\(option) sends a regular file, not standard input: save it to a file, then use -T FILE.")
+        }
     }
 }
 

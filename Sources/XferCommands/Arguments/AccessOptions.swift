@@ -47,9 +47,8 @@ struct AccessOptions: ParsableArguments {
     var bearerFrom: SecretPlace?
 
     @Flag(
-        help: ArgumentHelp(
-            "Log in with the host's entry in ~/.netrc; the daemon reads it at every attempt.",
-            discussion: "Other entries of the file are used when a redirect leads to their hosts over https."))
+        help: "Log in with the host's entry in ~/.netrc, or with another host's if a redirect leads there over https; "
+            + "the daemon reads it at every attempt.")
     var netrc = false
 
     @Option(help: ArgumentHelp("Read the login from this netrc file.", valueName: "file"), completion: .file())

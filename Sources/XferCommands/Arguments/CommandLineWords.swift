@@ -18,22 +18,29 @@ struct CommandLineWords {
         return path + options + Self.separatingValues(of: rest, behind: path)
     }
 
-    /// The options before the verb that every verb has, and the words from the verb on. An option that only some verbs
-    /// have keeps its place: the parser reports it.
+    /// The options before the verb that every verb has, and `--quiet`, and the words from the verb on. An option that
+    /// only some verbs have keeps its place, and `unknownOption` reports it.
     private func split() -> (options: [String], rest: [String]) {
-        guard words.first?.hasPrefix("--") == true, let common = Self.arguments(of: ["status"]) else {
+        guard words.first?.hasPrefix("-") == true, let common = Self.arguments(of: ["status"]) else {
             return ([], words)
         }
         var options: [String] = []
         var rest = words[...]
-        while let word = rest.first, word.hasPrefix("--"), word != "--" {
+        while let word = rest.first, word.hasPrefix("-"), word != "--" {
             let name = word.prefix { $0 != "=" }
+            if Self.quiet.contains(word) {
+                options.append(rest.removeFirst())
+                continue
+            }
             guard let option = common.first(where: { $0.names.contains(String(name)) }) else { return ([], words) }
             options.append(rest.removeFirst())
             if option.kind == .option, name.count == word.count, let value = rest.popFirst() { options.append(value) }
         }
         return (options, Array(rest))
     }
+
+    /// The names of the flag that most verbs have which print more than an answer.
+    private static let quiet: Set<String> = ["-q", "--quiet"]
 
     /// The verb and its subcommands, and the words after them.
     private static func path(of words: [String]) throws(CommandFailure) -> (path: [String], rest: ArraySlice<String>) {
@@ -79,11 +86,13 @@ struct CommandLineWords {
         // The name of a group, for example, in the place of the verb.
         let isName = !path.isEmpty && known.contains("show")
         let show = isName ? ", or `\(command) show \(name)` for the one of that name" : ""
+        let near = (known + Synonyms.words(among: known)).filter { !Synonyms.areOpposite($0, word) }.closest(to: word)
         let meant =
             Synonyms.command(word, among: known)
-            ?? known.filter { !Synonyms.areOpposite($0, word) }.closest(to: word)
+            ?? near.map { known.contains($0) ? $0 : Synonyms.command($0, among: known) ?? $0 }
         let advice =
-            Synonyms.sentence(word) ?? meant.map { "did you mean \($0)?" } ?? "see `\(command) --help`\(show)"
+            Synonyms.sentence(word, behind: path) ?? meant.map { "did you mean \($0)?" }
+            ?? "see `\(command) --help`\(show)"
         return .usage("unknown command \"\(name)\"; \(advice)")
     }
 
@@ -91,13 +100,14 @@ struct CommandLineWords {
     ///
     /// The parser would report a missing argument or a contradiction first.
     var unknownOption: String? {
-        guard let (path, rest) = try? Self.path(of: split().rest), !path.isEmpty,
-            let arguments = Self.arguments(of: path)
-        else { return nil }
+        guard let (path, rest) = try? Self.path(of: split().rest) else { return nil }
+        guard !path.isEmpty else { return misplacedOption }
+        guard let arguments = Self.arguments(of: path) else { return nil }
         let names = arguments.flatMap(\.names)
         var words = rest.prefix { $0 != "--" }
         while let word = words.popFirst() {
             guard let name = Self.optionName(word), !["--help", "--version", "-h"].contains(name) else { continue }
+            if let advice = Synonyms.advice(on: word, value: words.first, of: path) { return advice }
             if let option = arguments.first(where: { $0.names.contains(name) }) {
                 // Its value is an argument of its own, whatever that begins with.
                 if option.kind == .option, name == word { _ = words.popFirst() }
@@ -107,6 +117,18 @@ struct CommandLineWords {
             return "unknown option \(SafeText.sanitised(name)); \(Self.advice(on: name, of: path, having: names))"
         }
         return nil
+    }
+
+    /// A message about an option before the verb that only some verbs have; nil if there is none.
+    private var misplacedOption: String? {
+        let verbs = RootCommand.configuration.subcommands.flatMap { Self.names(of: $0) }
+        guard let common = Self.arguments(of: ["status"])?.flatMap(\.names),
+            let verb = words.first(where: { verbs.contains($0) }),
+            let name = words.prefix(while: { $0 != verb && $0 != "--" }).lazy.compactMap(Self.optionName)
+                .first(where: { !common.contains($0) && !Self.quiet.contains($0) })
+        else { return nil }
+        let option = SafeText.sanitised(name)
+        return "unknown option \(option) before the command; write `xferctl \(verb) \(option)`"
     }
 
     private static func advice(on name: String, of path: [String], having names: [String]) -> String {

@@ -29,6 +29,25 @@ enum OtherHabits {
             ? "--json prints the answer as JSON; curl's --json DATA is --json-body DATA here." : nil
     }
 
+    /// The refusal of a word that other programs take as the value of an option that is a flag here; nil if there is none.
+    ///
+    /// - Parameter flags: the options that are set.
+    static func valueOfFlag(_ urls: [String], _ flags: [(option: String, isSet: Bool)]) -> String? {
+        // A text with @ may contain a login, which is not repeated.
+        guard urls.count > 1, let word = urls.first(where: { !$0.contains("://") && !$0.contains("@") }) else {
+            return nil
+        }
+        let texts = flags.filter(\.isSet).compactMap { valuesElsewhere[$0.option] }
+        guard !texts.isEmpty else { return nil }
+        return "\"\(SafeText.sanitised(word))\" is no URL; \(texts.joined(separator: "; "))."
+    }
+
+    private static let valuesElsewhere = [
+        "-c": "-c takes no value, and curl's -c FILE is --profile NAME, which keeps cookies",
+        "-O": "-O takes no value, and wget's -O FILE is -o FILE",
+        "-w": "-w takes no value, and curl's -w FORMAT is --json",
+    ]
+
     /// A warning about a range or alternatives in a URL, which curl expands; nil if there are none.
     static func unexpandedURL(_ urls: [String]) -> String? {
         let range = #/\[[0-9]+-[0-9]+(:[0-9]+)?\]|\[[a-zA-Z]-[a-zA-Z]\]/#

@@ -4,8 +4,8 @@ import XferProtocol
 
 /// Filters that select tasks by their properties.
 struct FilterOptions: ParsableArguments {
-    @Option(help: "Only tasks in this state; may be repeated.")
-    var state: [EnumArgument<TaskState>] = []
+    @Option(help: "Only tasks in this state, or these, separated by commas; may be repeated.")
+    var state: [EnumArguments<TaskState>] = []
 
     @Flag(help: "Only failed tasks, as --state failed.")
     var failed = false
@@ -39,7 +39,7 @@ struct FilterOptions: ParsableArguments {
 
     /// Every state that was given, `--failed` included.
     var states: [TaskState] {
-        let named = state.map(\.word)
+        let named = state.flatMap(\.words)
         return failed && !named.contains(.failed) ? named + [.failed] : named
     }
 

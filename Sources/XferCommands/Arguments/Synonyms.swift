@@ -19,16 +19,32 @@ enum Synonyms {
         "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
         "save": "backup", "dump": "backup", "import": "add -i FILE",
+        "jobs": "list",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default", "drain": "shutdown --mode drain",
     ]
 
     /// Verbs that mean something else behind another verb, such as `token delete` and `queue drain`.
     private static let subcommands = ["drain": "pause", "delete": "revoke", "del": "revoke", "erase": "revoke"]
 
-    /// Sentences about verbs that have no counterpart, to follow a semicolon.
-    private static let sentences = [
-        "reload": "the daemon reads its configuration again by itself when the file is saved"
-    ]
+    /// Sentences about verbs that have no counterpart at their place, to follow a semicolon.
+    private static let sentences: [String: String] = {
+        var sentences = [
+            "reload": "the daemon reads its configuration again by itself when the file is saved",
+            "version": "`xferctl --version` prints the version",
+            "daemon restart": "run `xferctl daemon stop`, then `xferctl daemon start`",
+            "batch wait": "did you mean `xferctl batch show ID --wait`?",
+        ]
+        for verb in ["pause", "resume"] {
+            sentences["batch \(verb)"] = "did you mean `xferctl group \(verb) batch-ID`?"
+        }
+        for verb in ["retry", "cancel", "remove"] {
+            sentences["batch \(verb)"] = "did you mean `xferctl \(verb) --group batch-ID`?"
+        }
+        for verb in ["wait", "retry", "cancel"] {
+            sentences["group \(verb)"] = "did you mean `xferctl \(verb) --group NAME`?"
+        }
+        return sentences
+    }()
 
     /// The counterpart of an unknown verb, by the command line's terms; nil if none is known.
     static func command(_ word: String) -> String? { commands[word.lowercased()] }
@@ -40,8 +56,17 @@ enum Synonyms {
         }
     }
 
+    /// The words that have a counterpart among these verbs; for misspelled ones.
+    static func words(among known: [String]) -> [String] {
+        (Array(commands.keys) + subcommands.keys).filter { command($0, among: known) != nil }.sorted()
+    }
+
     /// A sentence about an unknown verb; nil if there is none.
-    static func sentence(_ word: String) -> String? { sentences[word.lowercased()] }
+    ///
+    /// - Parameter path: the verbs before it.
+    static func sentence(_ word: String, behind path: [String]) -> String? {
+        sentences[(path + [word.lowercased()]).joined(separator: " ")]
+    }
 
     /// The counterpart of another program's option.
     private enum Meaning {
@@ -118,7 +143,9 @@ enum Synonyms {
         "--head": .option("--request HEAD"), "-I": .option("--request HEAD"), "--method": .option("--request METHOD"),
         "--post-data": .option("--data TEXT"), "--body-data": .option("--data TEXT"),
         "--post-file": .option("--data-binary @FILE"), "--body-file": .option("--data-binary @FILE"),
-        "--data-urlencode": .option("--param NAME=VALUE"), "--data-raw": .option("--data TEXT"),
+        "--data-urlencode": .option("-X POST --param NAME=VALUE"),
+        "--write-out": .advice("`add --wait --json` prints every field, such as http_status"),
+        "--data-raw": .option("--data TEXT"),
         "--sha256": .option("--checksum sha-256=HEX"), "--hash": .option("--checksum HEX"),
         "--md5": .option("--checksum md5=HEX"), "--pause": .option("--paused"), "--stashed": .option("--paused"),
         "--delay": .option("--not-before TIME"), "--schedule": .option("--not-before TIME"),
@@ -137,7 +164,7 @@ enum Synonyms {
         "--watch": .advice("`xferctl watch` follows the queue"),
         "--follow": .advice("`xferctl watch` follows the queue"),
         "--output-json": .option("--json"), "--format": .option("--json, or --columns of list"),
-        "-h": .option("--help"),
+        "-h": .option("--help"), "--batch": .option("--group batch-ID"), "--last": .option("-n COUNT"),
     ]
 
     /// Letters that are flags without a value in curl.
@@ -163,6 +190,22 @@ enum Synonyms {
             guard names.contains(first) else { return nil }
             return "did you mean \(text)?"
         }
+    }
+
+    /// A message about a known option with a value that it has in other programs; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - word: the option, perhaps together with its value.
+    ///   - value: the next word.
+    static func advice(on word: String, value: String?, of path: [String]) -> String? {
+        if path == ["add"], !word.hasPrefix("--"), word.hasSuffix("O-") {
+            return "-O takes no value; wget's -O - is -o - here"
+        }
+        let column = value.map { String($0.dropFirst()) } ?? ""
+        if path == ["list"], word == "--sort", value?.hasPrefix("-") == true, TaskColumn(rawValue: column) != nil {
+            return "--sort takes a column; did you mean --sort \(column) --reverse?"
+        }
+        return nil
     }
 
     /// True if one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.

@@ -9,7 +9,9 @@ struct TaskIDArgument: Hashable, Sendable, ExplainedArgument {
     let id: TaskID
 
     init?(argument: String) {
-        let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
+        // A column of a table may be filled with blanks.
+        let text = argument.trimmingBlanks
+        let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
         guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits, radix: 10), number > 0
         else {
             return nil

@@ -89,6 +89,21 @@ struct EnumArgument<Word: WireEnum>: ExpressibleByArgument {
     var defaultValueDescription: String { word.wireName }
 }
 
+/// Names of one of the wire's enumerations, separated by commas, as an argument.
+struct EnumArguments<Word: WireEnum>: ExpressibleByArgument {
+    let words: [Word]
+
+    init?(argument: String) {
+        let names = argument.split(separator: ",", omittingEmptySubsequences: false)
+        words = names.compactMap { Word(wireName: String($0)) }
+        guard words.count == names.count else { return nil }
+    }
+
+    static var allValueStrings: [String] { EnumArgument<Word>.allValueStrings }
+
+    var defaultValueDescription: String { words.map(\.wireName).joined(separator: ",") }
+}
+
 /// A number of segments, or `auto`.
 struct SegmentsArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { SegmentCount.expected }

@@ -114,16 +114,18 @@ enum TaskTable {
     }
 
     /// Sorts records in ascending order of a column, oldest first where it is the same. Tasks without a value come
-    /// last.
-    static func sorted(_ records: [TaskRecord], by column: TaskColumn) -> [TaskRecord] {
+    /// last in both directions.
+    ///
+    /// - Parameter isReversed: true for the descending order, newest first where it is the same.
+    static func sorted(_ records: [TaskRecord], by column: TaskColumn, isReversed: Bool = false) -> [TaskRecord] {
         let now = Timestamp.now
         let keyed = records.map { record in (key: key(of: record, column, now), record: record) }
         return keyed.sorted { left, right in
             switch (left.key, right.key) {
-            case (let a?, let b?) where a != b: a < b
+            case (let a?, let b?) where a != b: isReversed ? b < a : a < b
             case (nil, _?): false
             case (_?, nil): true
-            default: left.record.id.rawValue < right.record.id.rawValue
+            default: (left.record.id.rawValue < right.record.id.rawValue) != isReversed
             }
         }.map(\.record)
     }

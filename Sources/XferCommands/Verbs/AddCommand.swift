@@ -82,6 +82,9 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("- is no URL; -i - reads a list from standard input, -o - writes to standard output.")
         }
         if options.output.json, let refusal = OtherHabits.dataAsURL(urls) { throw ValidationError(refusal) }
+        let refusal = OtherHabits.valueOfFlag(
+            urls, [("-c", destination.continues), ("-O", destination.usesRemoteName), ("-w", wait)])
+        if session.profile == nil, let refusal { throw ValidationError(refusal) }
         guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
             let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import XferModel
 import XferProtocol
 
 /// `xferctl events`: a live stream (`events.subscribe`) or stored events (`events.since`).
@@ -8,7 +9,9 @@ struct EventsCommand: ParsableCommand {
         commandName: "events", abstract: "Follow new events, or read earlier ones.",
         discussion: """
             Events are durable and numbered: --since N replays the events after number N, also after restarts. \
-            Without --no-follow new ones are printed until Ctrl-C, also into a pipe.
+            --json shows the numbers as "seq". Without --no-follow new ones are printed until Ctrl-C, also into a pipe.
+
+              xferctl events -n 20 --no-follow
             """)
 
     @Option(
@@ -16,8 +19,14 @@ struct EventsCommand: ParsableCommand {
         transform: Int64.eventNumber)
     var since: Int64?
 
-    @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
-    var type: [EnumArgument<EventName>] = []
+    @Option(name: [.customShort("t"), .long], help: "Only events of this type, or these, separated by commas.")
+    var type: [EnumArguments<EventName>] = []
+
+    @Option(
+        name: [.customShort("n"), .customLong("last")],
+        help: ArgumentHelp("Begin with the newest stored events, this many of all types.", valueName: "count"),
+        transform: Int64.integer)
+    var last: Int64?
 
     @Option(
         help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"),
@@ -33,22 +42,33 @@ struct EventsCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
+        if let last, last < 1 { throw ValidationError("--last: expected at least 1.") }
+        if last != nil, since != nil { throw ValidationError("--last and --since exclude each other.") }
         if let since, since < 0 { throw ValidationError("--since: expected 0 or more.") }
     }
 
     func run() throws {
         var stream = EventStream(options: options.connection, isRaw: options.output.json)
         if !type.isEmpty {
-            stream.types = type.map(\.word)
+            stream.types = type.flatMap(\.words)
         } else if progress {
             stream.types = EventStream.known(options.connection)
         }
         stream.tasks = task.isEmpty ? nil : task.map(\.id)
-        stream.since = since
+        stream.since = try begin()
         if noFollow { return try stream.readAll() }
         if since != nil, isatty(STDOUT_FILENO) == 0 {
             Output.error.line("xferctl: follows new events until Ctrl-C; --no-follow ends after the stored ones")
         }
         try stream.follow()
+    }
+
+    /// The number of the event to begin after; nil begins with new events.
+    private func begin() throws(CommandFailure) -> Int64? {
+        if let last { return max(0, try options.open().lastEventNumber().subtractingSaturated(last)) }
+        guard let since, since > 0 else { return since }
+        let newest = try options.open().lastEventNumber()
+        if since > newest { Output.error.line("xferctl: --since \(since): the newest event has the number \(newest)") }
+        return since
     }
 }

@@ -146,8 +146,8 @@ struct ListCommand: ParsableCommand {
     }
 
     private func showAll(_ records: [TaskRecord], _ daemon: DaemonSession) throws {
-        let ascending = sort.map { TaskTable.sorted(records, by: $0) } ?? records
-        let sorted = (reverse ? ascending.reversed() : ascending).prefix(pages.limit).map { record in
+        let ordered = sort.map { TaskTable.sorted(records, by: $0, isReversed: reverse) } ?? records
+        let sorted = ordered.prefix(pages.limit).map { record in
             fields.map { record.selecting($0) } ?? record
         }
         let isCut = records.count > sorted.count
@@ -197,7 +197,16 @@ struct ListCommand: ParsableCommand {
     private static func fields(_ text: String) throws -> TaskColumns {
         let names = try names(text)
         let known = TaskRecord.wireFields.map(\.name)
-        for name in names where !known.contains(name) { throw unknown(name, "field", among: known) }
+        for name in names where !known.contains(name) {
+            guard TaskColumn(rawValue: name) == nil else {
+                throw ValidationError("there is no field \"\(name)\"; --columns \(name) shows the column")
+            }
+            guard known.closest(to: name) != nil else {
+                let name = SafeText.sanitised(name)
+                throw ValidationError("there is no field \"\(name)\"; `xferctl show ID --json` has all of a task")
+            }
+            throw unknown(name, "field", among: known)
+        }
         do throws(WireError) {
             return try TaskColumns(strict: names.wire)
         } catch {

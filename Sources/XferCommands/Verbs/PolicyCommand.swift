@@ -93,7 +93,7 @@ struct PolicyCommand: ParsableCommand {
                 once: compare the pins with what the server's operator says. Exits with 1 when the check fails.
                 """)
 
-        @Argument(help: ArgumentHelp("A host with an optional port.", valueName: "host[:port]"))
+        @Argument(help: ArgumentHelp("A host with an optional port, or an https URL.", valueName: "host[:port]"))
         var host: String
 
         @OptionGroup var options: VerbOptions
@@ -108,12 +108,19 @@ struct PolicyCommand: ParsableCommand {
     }
 }
 
-/// A host with an optional port: `example.org`, `example.org:8443`, `[::1]:8443`.
+/// A host with an optional port: `example.org`, `example.org:8443`, `[::1]:8443`. An https URL stands for its host.
 struct HostAndPort: Hashable {
     var host: String
     var port = 443
 
-    init(_ text: String) throws(CommandFailure) {
+    init(_ argument: String) throws(CommandFailure) {
+        var text = PastedURL.bare(argument)
+        if let scheme = text.firstRange(of: "://") {
+            guard text[..<scheme.lowerBound].lowercased() == "https" else {
+                throw .usage("\(SafeText.sanitised(Redaction.url(text))): expected a host, or an https URL")
+            }
+            text = String(text[scheme.upperBound...].prefix { !"/?#".contains($0) }.split(separator: "@").last ?? "")
+        }
         let afterBracket = text.lastIndex(of: "]").map { text.index(after: $0) } ?? text.startIndex
         let colons = text[afterBracket...].filter { $0 == ":" }.count
         guard colons == 1, let colon = text[afterBracket...].lastIndex(of: ":") else {

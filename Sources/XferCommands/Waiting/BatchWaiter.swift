@@ -86,6 +86,11 @@ struct BatchWaiter {
                         options.show(answer, on: isQuiet ? .error : .standard) { result, terminal in
                             BatchText(style: terminal.style).lines(result.batch, figures)
                         }
+                        if batch.skipped > 0 {
+                            let command = SuggestedCommand.text("failed --group \(SafeText.sanitised(batch.group))")
+                            let output = isQuiet ? Output.error : terminal.output
+                            output.line("\(command) says why \(batch.skipped) failed.")
+                        }
                     }
                     return hasFailures ? .taskFailed : .done
                 }

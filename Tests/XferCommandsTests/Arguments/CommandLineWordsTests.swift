@@ -1,5 +1,6 @@
 import ArgumentParser
 import Testing
+import XferModel
 import XferTestSupport
 
 @testable import XferCommands
@@ -14,6 +15,7 @@ import XferTestSupport
         ("--json list", "list --json"), ("--socket /s list --failed", "list --socket /s --failed"),
         ("--socket=/s --json policy set a", "policy set --socket=/s --json a"), ("--system status", "status --system"),
         ("--json", "--json"), ("--help", "--help"), ("--version", "--version"), ("-- list", "-- list"),
+        ("-q add http://h/", "add -q http://h/"), ("--json --quiet wait 1", "wait --json --quiet 1"),
         ("--wait add http://h/", "--wait add http://h/"), ("list --json", "list --json"), ("", ""),
     ])
     func anOptionOfEveryVerbMayStandBeforeTheVerb(line: String, expected: String) throws {
@@ -58,6 +60,18 @@ import XferTestSupport
         ("get file", "unknown command \"get\"; did you mean add?"),
         ("journal", "unknown command \"journal\"; did you mean daemon log?"),
         ("queue unpause", "unknown command \"unpause\"; did you mean resume?"),
+        ("downlaod u", "unknown command \"downlaod\"; did you mean add?"),
+        ("unpasue 7", "unknown command \"unpasue\"; did you mean resume?"),
+        ("jobs", "unknown command \"jobs\"; did you mean list?"),
+        ("version", "unknown command \"version\"; `xferctl --version` prints the version"),
+        (
+            "daemon restart",
+            "unknown command \"restart\"; run `xferctl daemon stop`, then `xferctl daemon start`"
+        ),
+        ("batch wait 1", "unknown command \"wait\"; did you mean `xferctl batch show ID --wait`?"),
+        ("batch retry 1", "unknown command \"retry\"; did you mean `xferctl retry --group batch-ID`?"),
+        ("batch pause 1", "unknown command \"pause\"; did you mean `xferctl group pause batch-ID`?"),
+        ("group wait g", "unknown command \"wait\"; did you mean `xferctl wait --group NAME`?"),
         // No synonym among a group's verbs.
         ("queue download", "unknown command \"download\"; see `xferctl queue --help`"),
     ])
@@ -104,12 +118,60 @@ import XferTestSupport
             "unknown option --until; history.max_age of the configuration removes ended tasks by their age"
         ),
         ("pause --force 3", "unknown option --force; no command prompts before it acts: leave the option out"),
+        ("--wait add http://h/", "unknown option --wait before the command; write `xferctl add --wait`"),
+        ("--socket /s -w add http://h/", "unknown option -w before the command; write `xferctl add -w`"),
+        ("add -qO- http://h/", "-O takes no value; wget's -O - is -o - here"),
+        ("list --sort -size", "--sort takes a column; did you mean --sort size --reverse?"),
+        ("list --sort --json", nil),
+        ("list --batch 1", "unknown option --batch; did you mean --group batch-ID?"),
+        (
+            "add --data-urlencode a=b http://h/",
+            "unknown option --data-urlencode; did you mean -X POST --param NAME=VALUE?"
+        ),
+        (
+            "add --write-out x http://h/",
+            "unknown option --write-out; `add --wait --json` prints every field, such as http_status"
+        ),
         // A value is no option.
         ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),
         ("add --no-wait http://h/", "unknown option --no-wait; see `xferctl add --help`"),
     ])
     func anUnknownOptionIsNamedBeforeWhatElseIsWrong(line: String, message: String?) {
         #expect(CommandLineWords(words: line.split(separator: " ").map(String.init)).unknownOption == message)
+    }
+
+    @Test func aWordThatOtherProgramsTakeAsAnOptionsValueIsNamedWithTheOption() {
+        func refusal(_ urls: String..., flag: String = "-c") -> String? {
+            OtherHabits.valueOfFlag(urls, [(flag, true), ("-O", false)])
+        }
+        #expect(
+            refusal("jar", "http://h/")
+                == "\"jar\" is no URL; -c takes no value, and curl's -c FILE is --profile NAME, which keeps cookies.")
+        #expect(refusal("%{http_code}", "http://h/", flag: "-w")?.contains("--json") == true)
+        #expect(refusal("http://h/", "a", flag: "-O")?.contains("-o FILE") == true)
+        #expect(refusal("jar") == nil && refusal("http://h/", "http://i/") == nil)
+        #expect(refusal("me:secret@h", "http://h/") == nil && refusal("jar", "http://h/", flag: "-q") == nil)
+    }
+
+    @Test(arguments: [
+        ("h", "h", 443), ("h:8443", "h", 8443), ("[::1]:8443", "[::1]", 8443), ("https://h/a:b?c", "h", 443),
+        ("HTTPS://me:secret@h:8443/", "h", 8443), ("<https://[::1]:1/>", "[::1]", 1),
+    ])
+    func aPinnedServerIsAHostOrAURL(text: String, host: String, port: Int) throws {
+        let place = try HostAndPort(text)
+        #expect(place.host == host && place.port == port)
+    }
+
+    @Test func aPinnedServerIsNoneOfAnotherScheme() {
+        #expect(throws: CommandFailure.usage("http://h/: expected a host, or an https URL")) {
+            try HostAndPort("http://h/")
+        }
+    }
+
+    @Test func statesMayBeSeparatedByCommas() {
+        #expect(EnumArguments<TaskState>(argument: "failed,running")?.words == [.failed, .running])
+        #expect(EnumArguments<TaskState>(argument: "failed")?.words == [.failed])
+        for text in ["", "failed,", "failed,odd"] { #expect(EnumArguments<TaskState>(argument: text) == nil) }
     }
 
     /// A suggestion that the parser refuses is worse than none.

@@ -10,7 +10,7 @@ import XferProtocol
     }
 
     @Test func idsListsAndRangesNameTheirTasks() {
-        #expect(ids("7") == [7] && ids("#7") == [7])
+        #expect(ids("7") == [7] && ids("#7") == [7] && ids(" 73") == [73])
         #expect(ids("1,2") == [1, 2] && ids("1-3") == [1, 2, 3])
         #expect(ids("5,1-2,9-9") == [5, 1, 2, 9])
     }

@@ -130,7 +130,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.exit == .code(3))
         #expect(
             result.errors
-                == "xferctl: URL number 2: expected an http or https URL; nothing was added\n")
+                == "xferctl: URL number 2 (ftp://host/b): expected an http or https URL; nothing was added\n")
     }
 }
 

@@ -37,6 +37,8 @@ import XferProtocol
         }
         let tasks = [try record(1), try sized(2, 300), try sized(3, 20), try sized(4, 300)]
         #expect(TaskTable.sorted(tasks, by: .size).map(\.id.rawValue) == [3, 2, 4, 1])
+        // The task without a size is last in both directions.
+        #expect(TaskTable.sorted(tasks, by: .size, isReversed: true).map(\.id.rawValue) == [4, 2, 3, 1])
         let named = [try record(2, ["url": "http://h/b"]), try record(3, ["url": "http://h/a"])]
         #expect(TaskTable.sorted(named, by: .name).map(\.id.rawValue) == [3, 2])
     }
