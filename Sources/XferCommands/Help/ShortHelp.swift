@@ -39,7 +39,7 @@ enum ShortHelp {
     /// The options of `add` that are used most, in the order in which they are shown.
     static let optionsOfAdd = [
         "--output", "--dir", "--remote-name", "--input-file", "--wait", "--checksum", "--checksums", "--on-conflict",
-        "--limit-rate", "--not-before", "--login", "--cookie", "--header", "--mirror", "--proxy",
+        "--limit-rate", "--max-retries", "--not-before", "--login", "--cookie", "--header", "--mirror", "--proxy",
     ]
 
     private static func add(width: Int) -> String? {

@@ -88,6 +88,27 @@ import XferTestSupport
         }
     }
 
+    /// A script adds the tasks of a group, then waits for the group: one may have failed in between.
+    @Test func waitingForAGroupFailsUntilItsFailedTasksAreRemoved() async throws {
+        let server = try await FaultServer()
+        for path in ["/gone", "/lost"] { server.on(path) { _ in .failure(404) } }
+        try await withDaemon { daemon in
+            let id = try await daemon.add(server.url("/gone"), ["group": "g"])
+            let batch = try await daemon.ctl("batch", "add", "-i", "-", "--wait", input: server.url("/lost"))
+            #expect(batch.exit == .code(1), "\(batch)")
+            #expect(batch.output.contains("failed --group batch-1` says why 1 failed."), "\(batch)")
+            #expect(try await daemon.ctl("wait", "\(id)").exit == .code(1))
+            for options in [["g"], ["g", "-q"], ["batch-1"]] {
+                let waited = try await daemon.ctl(["wait", "--group"] + options)
+                #expect(waited.exit == .code(1), "\(waited)")
+                #expect((waited.output + waited.errors).contains("404"), "\(waited)")
+            }
+            _ = try await daemon.ctl("remove", "\(id)")
+            let none = try await daemon.ctl("wait", "--group", "g")
+            #expect(none.exit == .code(0) && none.output.contains("nothing to wait for"), "\(none)")
+        }
+    }
+
     @Test(arguments: [
         (["--fly"], "--fly"), (["--set", "queue.max_active"], "expected KEY=VALUE"),
         (["--check-config", "--set", "queue.max_active=10001"], "from 1 to 10000"),

@@ -8,7 +8,7 @@ import XferTestSupport
     @Test func everyOptionOfTheShortHelpExists() throws {
         let names = try #require(try CommandTree.ofThisProgram().subcommand("add")).arguments.flatMap(\.names)
         for option in ShortHelp.optionsOfAdd { #expect(names.contains(option), "\(option)") }
-        #expect(ShortHelp.optionsOfAdd.count == 15)
+        #expect(ShortHelp.optionsOfAdd.count == 16)
     }
 
     @Test func everyVerbOfTheFirstTextExists() throws {

@@ -304,6 +304,23 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.errors == "xferctl: the daemon closed the connection\n")
     }
 
+    @Test(arguments: [
+        (["--last", "2"], 4, ""), (["-n", "99"], 0, ""), (["--since", "5"], 5, ""),
+        (["--since", "7"], 7, "xferctl: --since 7: the newest event has the number 6\n"),
+    ])
+    func eventsBeginAtTheNewestOnes(arguments: [String], seq: Int64, errors: String) async throws {
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "events.subscribe": .result(["subscription": 1, "last_seq": 6])
+            case "events.unsubscribe": .result(["removed": true])
+            default: .result(["events": [], "last_seq": 6])
+            }
+        }
+        let result = try await Program.run(["events", "--no-follow"] + arguments, daemon: daemon)
+        #expect(result.exit == .code(0) && result.errors == errors, "\(result)")
+        #expect(daemon.calls(of: "events.since").first?["seq"] == .integer(seq))
+    }
+
     @Test func eventsAreReadPageByPageAcrossAGap() async throws {
         let daemon = try ScriptedDaemon { _, params in
             switch params["seq"]?.integerValue {

@@ -213,6 +213,38 @@ final class Tasks: Sendable {
         #expect(result.output == answer.text + "\n")
     }
 
+    @Test func aWaitThatTheListingAndAnEventReportIsPrintedOnce() async throws {
+        let wait: JSONValue = ["reason": "retry", "until": "2026-01-02T03:04:08.678Z"]
+        let daemon = try daemon(Tasks([7: Wire.task(7, "waiting", ["wait": wait])]))
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(Wire.event("task.waiting", 7, seq: 2, ["wait": wait]))
+            let next: JSONValue = ["reason": "retry", "until": "2026-01-02T03:04:18.678Z"]
+            daemon.emit(Wire.event("task.waiting", 7, seq: 3, ["wait": next]))
+            daemon.emit(Wire.completed(7, seq: 4))
+        }
+        #expect(result.output.split(separator: "\n").count { $0.contains("#7 waiting") } == 2, "\(result)")
+    }
+
+    @Test(arguments: [[], ["-q"]]) func theLastLineOfADownloadHasTheFinalNameAndTheWarning(quiet: [String]) async throws
+    {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
+        let result = try await running(["wait", "7"] + quiet, daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(
+                Wire.event(
+                    "task.completed", 7, seq: 9,
+                    [
+                        "terminal": true, "state": "completed", "path": "/d/login", "size": 1024,
+                        "warning": "the server sent a web page",
+                    ]))
+        }
+        let lines = (quiet.isEmpty ? result.output : result.errors).split(separator: "\n").suffix(2)
+        #expect(
+            lines == ["#7 completed: login -> /d/login (1.0 KiB)", "    Warning: the server sent a web page."],
+            "\(result)")
+    }
+
     @Test func waitingTasksPrintTheirReasonIfPiped() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await running(["wait", "7"], daemon) {
