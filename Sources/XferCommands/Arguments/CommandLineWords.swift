@@ -125,7 +125,8 @@ struct CommandLineWords {
         guard let common = Self.arguments(of: ["status"])?.flatMap(\.names),
             let verb = words.first(where: { verbs.contains($0) }),
             let name = words.prefix(while: { $0 != verb && $0 != "--" }).lazy.compactMap(Self.optionName)
-                .first(where: { !common.contains($0) && !Self.quiet.contains($0) })
+                .first(where: { !common.contains($0) && !Self.quiet.contains($0) }),
+            Self.arguments(of: [verb])?.contains(where: { $0.names.contains(name) }) == true
         else { return nil }
         let option = SafeText.sanitised(name)
         return "unknown option \(option) before the command; write `xferctl \(verb) \(option)`"

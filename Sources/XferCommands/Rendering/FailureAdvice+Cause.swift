@@ -78,7 +78,8 @@ extension FailureAdvice {
     /// The command that pins the key that the server showed.
     private static func pinning(_ failure: TaskSummary.Failure) -> String {
         let pin = failure.message.firstMatch(of: #/sha256/[A-Za-z0-9+/]{43}=/#).map { String($0.output) } ?? "PIN"
-        return pinning(host(failure), pin, checksName: !failure.message.contains("subject name matches the host"))
+        let isNamed = !failure.message.contains("no alternative certificate subject name")
+        return pinning(host(failure), pin, checksName: isNamed)
     }
 
     /// The command that pins a key for a host.

@@ -12,7 +12,8 @@ struct AddCommand: ParsableCommand {
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
             and -O files go to the daemon's own download directory. With --wait the response of a single request of \
             kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
-            verified, and the daemon keeps no file.
+            verified, and the daemon keeps no file. --json prints the daemon's answer, \
+            a task or the ids of several; with --wait it prints the tasks when they have ended, as `wait` does.
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
             Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \

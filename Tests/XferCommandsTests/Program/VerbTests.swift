@@ -312,7 +312,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         let daemon = try ScriptedDaemon { method, _ in
             switch method {
             case "events.subscribe": .result(["subscription": 1, "last_seq": 6])
-            case "events.unsubscribe": .result(["removed": true])
+            case "events.unsubscribe": .result(JSONValue.object(JSONObject()))
             default: .result(["events": [], "last_seq": 6])
             }
         }
