@@ -38,6 +38,34 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// The response could give another name; the bytes would be the same.
+    @Test(arguments: [ConflictPolicy.skip, .verify])
+    func aFileWithTheURLsOwnNameAndTheDemandedDigestCostsNoRequest(_ policy: ConflictPolicy) async throws {
+        let (fixture, manager) = try await open()
+        try Self.source.write(to: fixture.downloads + "/a")
+        let id = try await add(fixture, manager, policy) { $0.destination.name = nil }
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && task.outcome.skipped)
+        #expect(task.outcome.finalPath == fixture.downloads + "/a")
+        #expect(fixture.server.requests.isEmpty)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test(arguments: [ConflictPolicy.skip, .verify])
+    func aWrongFileWithTheURLsOwnNameDecidesNothingIfTheResponseGivesAnotherName(_ policy: ConflictPolicy) async throws
+    {
+        let (fixture, manager) = try await open()
+        fixture.server.serve("/a", Self.source)
+            .always(.header("Content-Disposition", #"attachment; filename="other""#))
+        try FileTree.write("corrupt", to: fixture.downloads + "/a")
+        let id = try await add(fixture, manager, policy) { $0.destination.name = nil }
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && !task.outcome.skipped)
+        #expect(try FileTree.text(fixture.downloads + "/a") == "corrupt")
+        #expect(try Self.source.equals(file: fixture.downloads + "/other"))
+        await manager.shutdown(.suspend)
+    }
+
     @Test(arguments: [false, true]) func aFileWithAnotherDigestFailsASkippingTaskAndIsKept(comesLate: Bool) async throws
     {
         let (fixture, manager) = try await open()

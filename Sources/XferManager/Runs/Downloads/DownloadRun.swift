@@ -32,7 +32,7 @@ actor DownloadRun: TransferSubscriber {
     private var isRefused = false
     private(set) var leavesTransfer = false
     private var ownDirectory: DirectoryHandle?
-    /// The name of an existing file that has not the demanded digest, under `on_conflict: verify`.
+    /// The name of an existing file that has not the demanded digest, under `on_conflict: verify` or `skip`.
     private var verifiedName: String?
     /// True if `transfer` is still the shared one.
     var isOriginal = true
@@ -73,7 +73,11 @@ actor DownloadRun: TransferSubscriber {
         if let ready, let end = try await resume(with: ready, in: directory) { return end }
         try await requireNameable(in: directory)
         let isNameKnown = specification.destination.name != nil || specification.destination.onConflict == .continue
-        if isNameKnown, let end = try await endAtHead(in: directory) { return end }
+        if isNameKnown {
+            if let end = try await endAtHead(in: directory) { return end }
+        } else if let end = try await endWithDemandedFile(in: directory) {
+            return end
+        }
 
         while true {
             guard let answer = try await consult(in: directory) else { continue }
@@ -240,6 +244,21 @@ actor DownloadRun: TransferSubscriber {
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
         return choice == .skip ? try await skipped(name, in: directory) : nil
+    }
+
+    /// Ends under `skip` and `verify` before any request, if the file beneath the URL's own name has the demanded
+    /// digest: its bytes are the wanted ones, whatever name the response would give. Nil if the head has to decide.
+    private func endWithDemandedFile(in directory: DirectoryHandle) async throws -> RunEnd? {
+        guard [.skip, .verify].contains(specification.destination.onConflict) else { return nil }
+        do {
+            return try await verified(await finalName(in: directory), in: directory)
+        } catch let error as FileError {
+            switch error {
+            // The response may give a name whose file can be read.
+            case .notPermitted, .undecidable, .system: return nil
+            default: throw error
+            }
+        }
     }
 
     /// Ends with the existing file, if it has the digest that is demanded.
