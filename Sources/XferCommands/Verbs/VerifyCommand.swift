@@ -13,7 +13,8 @@ struct VerifyCommand: TaskVerb {
             verification computes SHA-256, and the daemon keeps it for the next one. The exit status is 1 if a file \
             differs, was changed or is gone. The files are read by this command, with your rights. A file is compared \
             with the digest of the last task that published it; ./7 is a file, and 7 a task. Of a directory all files \
-            are compared that tasks published beneath it.
+            are compared that tasks of the history published beneath it, and the others are counted: the settings \
+            history.max_age and history.max_count say how long tasks stay in the history.
 
               xferctl verify 7
               xferctl verify ~/data
@@ -51,7 +52,7 @@ struct VerifyCommand: TaskVerb {
 
     func run() throws {
         let daemon = try options.open()
-        let (ids, unknown) = try tasks(daemon)
+        let (ids, unknown, unrecorded) = try tasks(daemon)
         var verdicts: [FileVerdict] = []
         // A list that was added twice names each file twice: a terabyte is read once.
         var known: [[String]: FoundDigest] = [:]
@@ -71,24 +72,55 @@ struct VerifyCommand: TaskVerb {
             // A large file takes minutes: each is reported as soon as it is known.
             if !options.output.json, !verbosity.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
-        if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }
+        if options.output.json {
+            var document: JSONObject = ["files": .array(verdicts.map(\.json))]
+            if let unrecorded { document["without_record"] = .integer(Int64(unrecorded)) }
+            Output.standard.document(.object(document))
+        }
+        if verdicts.count > 1, !options.output.json, !verbosity.quiet {
+            Output.standard.line(FileVerdict.summary(verdicts))
+        }
+        if let unrecorded, unrecorded > 0, !verbosity.quiet {
+            Output.error.line("xferctl: \(Self.note(unrecorded: unrecorded))")
+        }
+        if verdicts.contains(where: { [.differs, .changed, .gone].contains($0.kind) }), !verbosity.quiet {
+            Output.error.line(
+                "xferctl: adding the same URLs and checksums with --on-conflict verify fetches these files again and "
+                    + "keeps the right ones")
+        }
         if verdicts.isEmpty, unknown.isEmpty, !options.output.json, !verbosity.quiet {
             Output.standard.line("nothing to verify: \(SelectionReason(filters, daemon).noMatch(in: Self.states))")
         }
         if verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }
         guard unknown.isEmpty else {
             let names = unknown.map { SafeText.sanitised($0) }.joined(separator: ", ")
-            throw CommandFailure(.refused, "no completed task published \(names)")
+            throw CommandFailure(
+                .refused, "no completed task published \(names), or the history has it no more. \(Self.historyNote)")
         }
     }
 
-    /// The tasks whose files are verified, in the order of the arguments, and the files that no task published.
-    private func tasks(_ daemon: DaemonSession) throws(CommandFailure) -> (ids: [TaskID], unknown: [String]) {
+    /// The message about files beneath the directories that no task of the history published.
+    static func note(unrecorded count: Int) -> String {
+        let subject = count == 1 ? "1 file here has" : "\(count) files here have"
+        return "\(subject) no record and \(count == 1 ? "was" : "were") not verified. \(historyNote)"
+    }
+
+    private static var historyNote: String {
+        let command = SuggestedCommand.text("add -d DIR --checksums LIST --base-url URL --on-conflict verify")
+        return "The settings history.max_age and history.max_count limit the history; \(command) compares files with "
+            + "a list."
+    }
+
+    /// The tasks whose files are verified, in the order of the arguments; the arguments of which no task published a
+    /// file; and the number of files beneath the other directories that no task published, or nil without such one.
+    private func tasks(
+        _ daemon: DaemonSession
+    ) throws(CommandFailure) -> (ids: [TaskID], unknown: [String], unrecorded: Int?) {
         let named = targets.compactMap { if case .tasks(let ids) = $0 { ids } else { nil } }
         let arguments = targets.compactMap { if case .file(let path) = $0 { path } else { nil } }
         guard !arguments.isEmpty else {
             let selected = SelectedTasks(named: named, isAll: all, filters: filters, daemon: daemon)
-            return (try selected.ids(in: Self.states), [])
+            return (try selected.ids(in: Self.states), [], nil)
         }
         guard let paths = PathResolver.here() else { throw .usage("the working directory does not exist any more") }
         // A task has the path of its directory as the client gave it.
@@ -103,14 +135,24 @@ struct VerifyCommand: TaskVerb {
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
         var known = Set(ids)
         var unknown: [String] = []
+        var unrecorded: Int?
         for (argument, candidates) in zip(arguments, candidates) {
             let file = candidates.files.lazy.compactMap { published[$0] }.first
             let beneath = published.filter { path, _ in candidates.directories.contains { path.hasPrefix($0) } }
             let found = file.map { [$0] } ?? beneath.sorted { $0.key < $1.key }.map(\.value)
             if found.isEmpty { unknown.append(argument) }
+            if !found.isEmpty, let directory = candidates.directories.last {
+                let recorded = Set(
+                    beneath.keys.compactMap { path in
+                        candidates.directories.first { path.hasPrefix($0) }.map { path.dropFirst($0.count) }
+                    })
+                unrecorded =
+                    (unrecorded ?? 0)
+                    + DirectoryFiles.count(beneath: directory) { !recorded.contains($0[...]) }
+            }
             ids += found.filter { known.insert($0).inserted }
         }
-        return (ids, unknown)
+        return (ids, unknown, unrecorded)
     }
 }
 
@@ -157,7 +199,11 @@ typealias FoundDigest = (hex: String?, problem: String)
 struct FileVerdict: Hashable, Sendable {
     enum Result: Hashable, Sendable {
         case right
-        case differs(found: String)
+        /// - Parameters:
+        ///   - found: the file's digest in hex.
+        ///   - expected: the digest of the published file.
+        case differs(found: String, expected: String)
+        case gone
         case unreadable(String)
         /// It is not the file that the task published, or was changed since.
         case changed
@@ -197,10 +243,17 @@ struct FileVerdict: Hashable, Sendable {
         }
         let found = digest(path, checksum.algorithm)
         result =
-            if let hex = found.hex { hex == checksum.hexDigits ? .right : .differs(found: hex) } else {
-                .unreadable(found.problem)
+            if let hex = found.hex {
+                hex == checksum.hexDigits ? .right : .differs(found: hex, expected: checksum.description)
+            } else {
+                Self.unreadable(found.problem)
             }
     }
+
+    /// The problem of a missing file, as the programs that compute digests report it.
+    private static let noFile = "No such file or directory"
+
+    private static func unreadable(_ problem: String) -> Result { problem == noFile ? .gone : .unreadable(problem) }
 
     /// Computes the digest of the file, and lets the daemon keep it if the file is the published one.
     ///
@@ -211,29 +264,67 @@ struct FileVerdict: Hashable, Sendable {
         guard let path else { return }
         let found = digest(path, .sha256)
         guard let hex = found.hex, let computed = try? Checksum(parsing: hex) else {
-            result = .unreadable(found.problem)
+            result = Self.unreadable(found.problem)
             return
         }
         switch try daemon.attempt(TaskRecordDigest.self, TaskRecordDigest.Params(id: id, digest: computed)) {
         case .success(let answer):
             // Another verification may have been first.
-            result = answer.value.digest == computed.description ? .recorded(computed) : .differs(found: hex)
+            result = answer.value.digest == computed.description ? .recorded(computed) : .differs(found: hex, expected: answer.value.digest)
         case .failure(let refusal):
             result = refusal.data?.reason == "no_bytes" ? .changed : .unknown
         }
     }
 
-    var isProblem: Bool {
+    /// The result without its details, in the order of the summary.
+    enum Kind: String, CaseIterable {
+        case right
+        case recorded
+        case unverified = "not verified"
+        case unpublished = "not published"
+        case differs
+        case changed
+        case gone
+        case unreadable = "cannot be read"
+    }
+
+    var kind: Kind {
         switch result {
-        case .differs, .unreadable, .changed: true
-        case .right, .recorded, .unrecorded, .unknown, .notPublished: false
+        case .right: .right
+        case .differs: .differs
+        case .gone: .gone
+        case .unreadable: .unreadable
+        case .changed: .changed
+        case .recorded: .recorded
+        case .unrecorded, .unknown: .unverified
+        case .notPublished: .unpublished
         }
     }
+
+    var isProblem: Bool { [.differs, .gone, .unreadable, .changed].contains(kind) }
+
+    /// The line below all files: `32 files: 30 right, 1 differs (#7), 1 gone`. It repeats the tasks of wrong files,
+    /// which are easily overlooked among many lines.
+    static func summary(_ verdicts: [FileVerdict]) -> String {
+        let kinds = Dictionary(grouping: verdicts, by: \.kind)
+        let parts = Kind.allCases.compactMap { kind -> String? in
+            guard let found = kinds[kind] else { return nil }
+            let text = "\(found.count) \(kind.rawValue)"
+            guard kind == .differs || kind == .changed else { return text }
+            let ids = found.prefix(mostListed).map { "#\($0.id)" } + (found.count > mostListed ? ["…"] : [])
+            return "\(text) (\(ids.joined(separator: ", ")))"
+        }
+        return "\(verdicts.count) \(verdicts.count == 1 ? "file" : "files"): \(parts.joined(separator: ", "))"
+    }
+
+    /// The highest number of tasks of one kind in the summary.
+    private static let mostListed = 10
 
     private var words: String {
         switch result {
         case .right: "right"
-        case .differs(let found): "differs: the file has \(found)"
+        case .differs(let found, let expected): "differs: the file has \(found), expected \(expected)"
+        case .gone: "gone: no such file"
         case .unreadable(let problem): "cannot be read: \(SafeText.sanitised(problem))"
         case .changed: "changed since it was published"
         case .recorded(let digest): "not compared before; recorded \(digest.description)"
@@ -255,6 +346,7 @@ struct FileVerdict: Hashable, Sendable {
         switch result {
         case .right: "right"
         case .differs: "differs"
+        case .gone: "gone"
         case .unreadable: "unreadable"
         case .changed: "changed"
         case .recorded: "recorded"

@@ -61,4 +61,36 @@ import XferTestSupport
             #expect(try sources[0].equals(file: "\(daemon.downloads)/f0"))
         }
     }
+
+    @Test func aListWithDigestsBelowItsURLsCostsNoRequestTheSecondTimeAlsoWithoutTheTasks() async throws {
+        let server = try await FaultServer()
+        let sources = (0..<2).map { SourceVersion.tagged(UInt64(771 + $0), length: 5000) }
+        for (index, source) in sources.enumerated() { server.serve("/l/f\(index)", source) }
+        try await withDaemon { daemon in
+            let list = "\(daemon.downloads)/list.txt"
+            let lines = sources.enumerated()
+                .map { "\(server.url("/l/f\($0)"))\n  checksum=\($1.checksum().description)\n" }
+            try FileTree.write(lines.joined(), to: list)
+            func add(_ policy: String) async throws -> Command.Result {
+                try await daemon.ctl("add", "--wait", "--on-conflict", policy, "-d", daemon.downloads, "-i", list)
+            }
+            let first = try await add("verify")
+            #expect(first.isSuccess && first.output.contains("2 downloaded"), "\(first)")
+            let requests = server.requests.count
+            for policy in ["verify", "skip"] {
+                let again = try await add(policy)
+                #expect(again.isSuccess && again.output.contains("2 existed already"), "\(again)")
+            }
+            let some = try await daemon.ctl("verify", daemon.downloads)
+            #expect(some.isSuccess && some.output.contains("2 files: 2 right"), "\(some)")
+            #expect(some.errors.contains("1 file here has no record"), "\(some)")
+            let removed = try await daemon.ctl("remove", "--all")
+            #expect(removed.isSuccess, "\(removed)")
+            let none = try await daemon.ctl("verify", daemon.downloads)
+            #expect(none.exit == .code(3) && none.errors.contains("history.max_age"), "\(none)")
+            let last = try await add("verify")
+            #expect(last.isSuccess && last.output.contains("2 existed already"), "\(last)")
+            #expect(server.requests.count == requests)
+        }
+    }
 }

@@ -21,9 +21,10 @@ import XferTestSupport
         let right = verdict(.completed, path: "/d/f", checksum: checksum, has: hex)
         #expect(right.line == "#7 /d/f: right" && !right.isProblem)
         let other = verdict(.completed, path: "/d/f", checksum: checksum, has: "bb")
-        #expect(other.line == "#7 /d/f: differs: the file has bb" && other.isProblem)
+        #expect(other.line == "#7 /d/f: differs: the file has bb, expected sha-256=\(hex)" && other.isProblem)
         let gone = verdict(.completed, path: "/d/f", checksum: checksum, has: nil)
-        #expect(gone.line == "#7 /d/f: cannot be read: No such file or directory" && gone.isProblem)
+        #expect(gone.line == "#7 /d/f: gone: no such file" && gone.isProblem)
+        #expect(FileVerdict.summary([right, gone, right, other]) == "4 files: 2 right, 1 differs (#7), 1 gone")
         let unknown = verdict(.completed, path: "/d/f", checksum: nil, has: nil)
         #expect(unknown.line.contains("without a checksum") && !unknown.isProblem)
         #expect(verdict(.failed, path: nil, checksum: checksum, has: nil).line == "#7 has published no file")
@@ -37,8 +38,9 @@ import XferTestSupport
         record.checksum = "sha-256=\(hex)"
         record.completion.postProcess = .set("unpack")
         #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unrecorded)
-        record.digest = "sha-256=" + String(repeating: "b", count: 64)
-        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .differs(found: hex))
+        let digest = "sha-256=" + String(repeating: "b", count: 64)
+        record.digest = digest
+        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .differs(found: hex, expected: digest))
         (record.digest, record.checksum, record.skipped) = (nil, nil, true)
         #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unknown)
     }
@@ -115,9 +117,19 @@ import XferTestSupport
                 : .result(["tasks": .array(tasks), "next_cursor": nil])
         }
         let one = try await Program.run(["verify", "data/"], daemon: daemon, directory: directory.path)
-        #expect(one.exit == .code(0) && one.output == "#7 \(data)/a: right\n#9 \(data)/b: right\n", "\(one)")
+        let lines = "#7 \(data)/a: right\n#9 \(data)/b: right\n2 files: 2 right\n"
+        #expect(one.exit == .code(0) && one.output == lines && one.errors.isEmpty, "\(one)")
+        // No task knows these; hidden files and links are no published ones.
+        try FileTree.write("abc", to: "\(data)/c")
+        try FileTree.write("abc", to: "\(try directory.makeDirectory("data/below"))/a")
+        try FileTree.write("abc", to: "\(data)/.hidden")
+        let more = try await Program.run(["verify", "data"], daemon: daemon, directory: directory.path)
+        #expect(more.exit == .code(0) && more.output == lines, "\(more)")
+        #expect(more.errors.contains("2 files here have no record and were not verified"), "\(more)")
+        #expect(more.errors.contains("history.max_age") && more.errors.contains("--checksums"), "\(more)")
         let empty = try directory.makeDirectory("none")
         let none = try await Program.run(["verify", "."], daemon: daemon, directory: empty)
         #expect(none.exit == .code(3) && none.errors.contains("no completed task published ."), "\(none)")
+        #expect(none.errors.contains("history.max_age"), "\(none)")
     }
 }
