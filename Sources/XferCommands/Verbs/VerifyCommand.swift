@@ -270,7 +270,8 @@ struct FileVerdict: Hashable, Sendable {
         switch try daemon.attempt(TaskRecordDigest.self, TaskRecordDigest.Params(id: id, digest: computed)) {
         case .success(let answer):
             // Another verification may have been first.
-            result = answer.value.digest == computed.description ? .recorded(computed) : .differs(found: hex, expected: answer.value.digest)
+            let known = answer.value.digest
+            result = known == computed.description ? .recorded(computed) : .differs(found: hex, expected: known)
         case .failure(let refusal):
             result = refusal.data?.reason == "no_bytes" ? .changed : .unknown
         }
