@@ -10,7 +10,8 @@ struct AddCommand: ParsableCommand {
         commandName: "add", abstract: "Add downloads, uploads and requests.",
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
-            and -O files go to the daemon's own download directory. With --wait the response of a single request of \
+            and -O files go to the daemon's own download directory, such as ~/Downloads; -O puts them into the working \
+            directory. With --wait the response of a single request of \
             kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
             verified, and the daemon keeps no file. --json prints the daemon's answer, \
             a task or the ids of several; with --wait it prints the tasks when they have ended, as `wait` does.
@@ -140,7 +141,7 @@ struct AddCommand: ParsableCommand {
         let terminal = showsResponse || readsFile ? Terminal.error : .standard
         guard wait || file.isStandardOutput else {
             let added = try add(template, list, on: terminal)
-            options.show(added.document, verbosity.quiet ? [] : added.lines)
+            options.show(added.document, verbosity.quiet ? [] : added.lines + placeLines(of: added, template.paths))
             return try added.finish()
         }
         // Ctrl-C right after the add has to end the task, too.
@@ -230,6 +231,28 @@ struct AddCommand: ParsableCommand {
         Output.error.line("    \(SuggestedCommand.text("result \(id)")) shows the server's answer.")
     }
 
+    /// The directory of a download that no option chose, unless it is the working directory: the caller would look
+    /// for the file there.
+    private func place(of record: TaskRecord, _ paths: PathResolver) -> String? {
+        guard !chosen.hasDestination, !chosen.isStandardOutput, record.kind?.value == .download, let dir = record.dir,
+            dir != paths.workingDirectory
+        else { return nil }
+        return SafeText.sanitised(dir) + (paths.namesAreDaemons ? "" : " (-O: here)")
+    }
+
+    /// The line about the directory of several files: the answer of the call has only their ids.
+    private func placeLines(of added: Added, _ paths: PathResolver) -> [String] {
+        guard added.ids.count > 1, let id = added.ids.first, !chosen.hasDestination, !options.output.json else {
+            return []
+        }
+        var params = TaskGet.Params(id: id)
+        params.fields = TaskColumns(["kind", "dir"])
+        guard let answer = try? options.open().call(TaskGet.self, params),
+            let place = place(of: answer.value.task, paths)
+        else { return [] }
+        return ["    in \(place)"]
+    }
+
     private func add(
         _ template: TaskTemplate, _ list: InputList?, on terminal: Terminal
     ) throws(CommandFailure) -> Added {
@@ -239,8 +262,10 @@ struct AddCommand: ParsableCommand {
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
             guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
+            let place = wait ? nil : place(of: one.task, template.paths)
             return Added(
-                ids: [one.task.id], document: answer.raw, lines: AddText.lines(one, style: terminal.style))
+                ids: [one.task.id], document: answer.raw,
+                lines: AddText.lines(one, in: place, style: terminal.style))
         }
         var added = TaskAdd.Many()
         for batch in TaskBatches(tasks) {
@@ -316,13 +341,17 @@ struct AddCommand: ParsableCommand {
 
 /// The text about added tasks.
 enum AddText {
-    static func lines(_ one: TaskAdd.One, style: Style) -> [String] {
+    /// The line about an added task.
+    ///
+    /// - Parameter place: the sanitised directory of its file, if it is to be shown.
+    static func lines(_ one: TaskAdd.One, in place: String? = nil, style: Style) -> [String] {
         let glance = TaskSummary(one.task)
         let state = style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))
         let exists = one.existing == true ? " (it existed already)" : ""
         let failure = glance.state == TaskState.failed.rawValue ? glance.failure : nil
         let cause = failure.map { ": \(FailureText.cause($0))" } ?? ""
-        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(cause)\(exists)"]
+        let directory = place.map { " in \($0)" } ?? ""
+        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(directory)\(cause)\(exists)"]
     }
 
     /// Returns the lines about added tasks: a few are listed, many are summed up.

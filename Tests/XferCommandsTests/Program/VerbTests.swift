@@ -14,6 +14,34 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
 }
 
 @Suite struct AddTests {
+    @Test func anAddWithoutADirectorySaysWhereTheFileGoesUnlessThatIsHere() async throws {
+        let directory = try TemporaryDirectory()
+        let places: [(dir: String, arguments: [String], output: String)] = [
+            ("/srv/in", [], "#17 queued: file17.iso in /srv/in (-O: here)\n"),
+            (directory.path, [], "#17 queued: file17.iso\n"),
+            (directory.path, ["-O"], "#17 queued: file17.iso\n"),
+            ("/srv/in", ["-d", "/srv/in"], "#17 queued: file17.iso\n"),
+        ]
+        for place in places {
+            let daemon = try ScriptedDaemon { _, _ in
+                .result([
+                    "task": Wire.task(17, "queued", ["kind": "download", "dir": .string(place.dir)])
+                ])
+            }
+            let result = try await Program.run(
+                ["add"] + place.arguments + ["http://host/file17.iso"], daemon: daemon, directory: directory.path)
+            #expect(result.exit == .code(0) && result.output == place.output, "\(result)")
+        }
+        let daemon = try ScriptedDaemon { method, _ in
+            method == "task.get"
+                ? .result(["task": Wire.task(17, "queued", ["kind": "download", "dir": "/srv/in"])])
+                : .result(["ids": [17, 18], "existing": []])
+        }
+        let many = try await Program.run(
+            ["add", "http://host/a", "http://host/b"], daemon: daemon, directory: directory.path)
+        #expect(many.output == "#17 http://host/a\n#18 http://host/b\n    in /srv/in (-O: here)\n", "\(many)")
+    }
+
     @Test func addOptionsBecomeTaskFieldsWithTheCallersPaths() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(17, "queued")])
         let directory = try TemporaryDirectory()
