@@ -6,6 +6,7 @@ import XferProtocol
 /// neither the file nor its source or destination; or it refuses the entry.
 enum InputOption: String, CaseIterable {
     case out, dir, checksum, header, referer, split, pause, timeout
+    case connections = "max-connection-per-server"
     case userAgent = "user-agent"
     case receiveLimit = "max-download-limit"
     case sendLimit = "max-upload-limit"
@@ -67,7 +68,7 @@ enum InputOption: String, CaseIterable {
         "allow-piece-length-change", "always-resume", "async-dns", "check-integrity",
         "content-disposition-default-utf8", "disk-cache", "file-allocation", "follow-metalink", "follow-torrent",
         "force-save", "ftp-pasv", "ftp-reuse-connection", "ftp-type", "gid", "http-accept-gzip", "http-auth-challenge",
-        "keep-unfinished-download-result", "max-connection-per-server", "max-file-not-found",
+        "keep-unfinished-download-result", "max-file-not-found",
         "max-mmap-limit", "max-resume-failure-tries", "metalink-enable-unique-protocol", "metalink-language",
         "metalink-location", "metalink-os", "metalink-preferred-protocol", "metalink-version", "min-split-size",
         "no-file-allocation-limit", "no-want-digest-header", "pause-metadata", "piece-length", "proxy-method",

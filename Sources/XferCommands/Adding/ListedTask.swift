@@ -70,6 +70,7 @@ struct InputOptionReader {
     private var headers: [HeaderField] = []
     private var proxy: (option: InputList.Option, url: String)?
     private var noProxy: InputList.Option?
+    private var segments: Int64 = 16
     private var overwrites = false
     private var renames = true
     private var updates = false
@@ -118,10 +119,12 @@ struct InputOptionReader {
         case .noCache:
             if try option.flag { headers.append(HeaderField(name: "Cache-Control", value: "no-cache")) }
             field = "headers"
-        case .split:
+        case .split, .connections:
             let count = try option.number(1...Int64(Int32.max))
             if count > 16 { listed.warnings.append(option.remark("the highest number here is 16")) }
-            listed.task.limits.segments = Patch(SegmentCount("\(min(count, 16))"))
+            // Both limit the connections of one file.
+            segments = min(segments, count)
+            listed.task.limits.segments = Patch(SegmentCount("\(segments)"))
             field = "segments"
         case .pause: (listed.task.paused, field) = (try option.flag ? true : nil, "paused")
         case .timeout:

@@ -34,6 +34,18 @@ struct InputList: Hashable {
 
         var words: String { line.map { "line \($0): \(text)" } ?? text }
 
+        /// The messages of remarks in the order of their first lines. Lines with the same remark share one message: a
+        /// list may have an option below each URL.
+        static func words(_ remarks: [Remark]) -> [String] {
+            var counts: [String: Int] = [:]
+            for remark in remarks { counts[remark.text, default: 0] += 1 }
+            return remarks.compactMap { remark in
+                guard let count = counts.removeValue(forKey: remark.text) else { return nil }
+                guard count > 1, let line = remark.line else { return remark.words }
+                return "line \(line) and \(count - 1) more: \(remark.text)"
+            }
+        }
+
         var description: String { words }
     }
 

@@ -288,7 +288,7 @@ struct AddCommand: ParsableCommand {
         var outcome = ListAdder.Outcome()
         outcome.refused = list.refused
         tasks += template.tasks(of: list, refused: &outcome.refused)
-        for warning in tasks.flatMap(\.warnings) { Output.error.line("xferctl: \(warning.words)") }
+        for warning in InputList.Remark.words(tasks.flatMap(\.warnings)) { Output.error.line("xferctl: \(warning)") }
         if atomic, !outcome.refused.isEmpty {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")

@@ -98,7 +98,9 @@ struct BatchCommand: ParsableCommand {
                 throw CommandFailure.usage(
                     "-i: \(tasks.count) URLs, but a batch has at most \(TaskLimits.batchSize)")
             }
-            for warning in tasks.flatMap(\.warnings) { Output.error.line("xferctl: \(warning.words)") }
+            for warning in InputList.Remark.words(tasks.flatMap(\.warnings)) {
+                Output.error.line("xferctl: \(warning)")
+            }
             guard !tasks.isEmpty, !atomic || refused.isEmpty else {
                 Self.report(refused)
                 throw CommandFailure(.refused, "nothing was added")

@@ -147,6 +147,23 @@ import XferTestSupport
                 """)
     }
 
+    @Test func anIgnoredOptionBelowEachURLIsReportedOnce() async throws {
+        let entry = "http://a/1\n file-allocation=none\n"
+        let (tasks, result, _) = try await add(entry + entry + entry)
+        #expect(tasks.count == 3, "\(result)")
+        #expect(
+            result.errors == "xferctl: line 2 and 2 more: file-allocation: ignored, it has no equivalent here\n")
+    }
+
+    /// aria2 makes no more connections for a file than `split`, and than `max-connection-per-server` to its server.
+    @Test func aFileHasTheSegmentsThatBothOptionsOfAria2Allow() async throws {
+        let (tasks, result, _) = try await add(
+            "http://a/1\n max-connection-per-server=4\nhttp://a/2\n split=8\n max-connection-per-server=2\n"
+                + "http://a/3\n max-connection-per-server=8\n split=4\n")
+        #expect(result.exit == .code(0) && result.errors.isEmpty, "\(result)")
+        #expect(tasks.map { $0["segments"] } == [4, 2, 4])
+    }
+
     /// RFC 9110 §7.6.1.
     @Test func fieldsOfABrowsersOwnConnectionAreIgnoredWithTheirLine() async throws {
         let (tasks, result, _) = try await add(
