@@ -39,7 +39,7 @@ struct WindowArgument: ExplainedArgument {
         for word in argument.split(separator: " ") {
             let parts = word.split(separator: ",", omittingEmptySubsequences: false)
             if parts.allSatisfy({ $0.contains(":") }) {
-                let times = parts.compactMap { DailyTimes($0) }
+                let times = parts.compactMap { DailyTimes(typed: $0) }
                 guard times.count == parts.count else { return nil }
                 record.times = (record.times ?? []) + times
             } else if let days = Weekday.days(word) {

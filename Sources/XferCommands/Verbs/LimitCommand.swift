@@ -58,7 +58,12 @@ struct LimitCommand: ParsableCommand {
             throw ValidationError("--connections and --requests-per-minute need --host.")
         }
         if host != nil, isOfQueue {
-            throw ValidationError("With --host only --connections and --requests-per-minute can be changed.")
+            let rate =
+                recv == nil && send == nil
+                ? ""
+                : " A group or a profile has a rate: group set NAME --recv RATE and add --group NAME, or profile set "
+                    + "NAME --recv RATE and add --profile NAME."
+            throw ValidationError("With --host only --connections and --requests-per-minute can be changed.\(rate)")
         }
         if host != nil, !isOfHost {
             throw ValidationError("--host needs --connections or --requests-per-minute; `xferctl hosts` shows them.")

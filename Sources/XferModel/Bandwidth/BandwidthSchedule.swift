@@ -93,7 +93,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
 }
 
 extension BandwidthSchedule.Entry {
-    /// Reads `HH:MM RATE` or `DAYS HH:MM RATE`; 24:00 begins no day.
+    /// Reads `HH:MM RATE` or `DAYS HH:MM RATE`, also `H:MM`; 24:00 begins no day.
     public init?(_ text: String) {
         var parts = text.split(separator: " ")
         var days: [Weekday] = []
@@ -101,7 +101,7 @@ extension BandwidthSchedule.Entry {
             guard let named = Weekday.days(parts.removeFirst()) else { return nil }
             days = named
         }
-        guard parts.count == 2, let start = TimeOfDay(parts[0]), start != .endOfDay,
+        guard parts.count == 2, let start = TimeOfDay(typed: parts[0]), start != .endOfDay,
             let limits = BandwidthLimits(parts[1])
         else { return nil }
         self.init(start: start, limits: limits, days: days)

@@ -45,6 +45,15 @@ public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
         self.init(start, end)
     }
 
+    /// Reads a window as people write it: hours may have one digit, as in `9:00-17:00`.
+    public init?(typed text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let start = TimeOfDay(typed: parts[0]), let end = TimeOfDay(typed: parts[1]) else {
+            return nil
+        }
+        self.init(start, end)
+    }
+
     /// True if they end on the day after the one on which they begin.
     public var crossesMidnight: Bool { end < start }
     public var description: String { "\(start)-\(end)" }
@@ -67,6 +76,11 @@ public struct TimeOfDay: Hashable, Comparable, Sendable, Codable, CustomStringCo
         let digits = [bytes[0], bytes[1], bytes[3], bytes[4]].map { Int(clamping: $0) - 48 }
         guard digits.allSatisfy((0...9).contains), digits[2] < 6 else { return nil }
         self.init(minutes: (digits[0] * 10 + digits[1]) * 60 + digits[2] * 10 + digits[3])
+    }
+
+    /// Reads a time as people write it: the hour may have one digit, as in `8:00`.
+    public init?(typed text: some StringProtocol) {
+        self.init(text.utf8.count == 4 ? "0\(text)" : String(text))
     }
 
     public static let midnight = TimeOfDay(unchecked: 0)

@@ -6,6 +6,11 @@ import XferProtocol
 @testable import XferCommands
 
 struct WindowArgumentTests {
+    @Test func anHourOfAWindowMayHaveOneDigit() throws {
+        let window = try #require(WindowArgument(argument: "9:00-17:30"))
+        #expect(window.record.times?.map(\.description) == ["09:00-17:30"])
+    }
+
     @Test func aWindowIsParsedWithDaysTimesAndZoneInAnyOrder() throws {
         let window = try #require(WindowArgument(argument: "mon-wed,sun 22:00-06:00,12:00-13:00 Europe/Berlin"))
         #expect(window.record.days == [.monday, .tuesday, .wednesday, .sunday])

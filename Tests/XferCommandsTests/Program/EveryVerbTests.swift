@@ -192,6 +192,7 @@ import XferTestSupport
         (["pause", "5-3"], "ids of tasks such as 7, 1,2, 1-5 or 7-"),
         (["limit", "--max-active", "x"], "an integer, or default"),
         (["limit", "--order", "x"], "fifo, lifo or default"),
+        (["limit", "--host", "h", "--recv", "1M"], "profile set NAME --recv RATE and add --profile NAME"),
         (["list", "-n", "x"], "an integer from 0"),
         (["cache", "show", "x"], "an entry's id"), (["batch", "show", "x"], "a batch's id"),
         (["limit", "--recv", "x"], "bytes per second such as 500K, 1.5M or 2Mi, 0 or off for no limit"),

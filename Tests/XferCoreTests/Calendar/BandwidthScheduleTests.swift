@@ -60,7 +60,7 @@ import XferModel
     }
 
     @Test(arguments: [
-        "", "08:00", "8:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
+        "", "08:00", "8:0 1K", "008:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
         "08:00 9999999T", "08:00 1.5.0M", "funday 08:00 1K", "mon-fri 08:00", "mon,,tue 08:00 1K", "mon tue 08:00 1K",
     ]) func aTextThatIsNoEntryIsRefusedWithAnExample(text: String) {
         let fault = #expect(throws: BandwidthSchedule.Fault.self) {
@@ -68,6 +68,11 @@ import XferModel
         }
         #expect(fault == .malformed(index: 1))
         #expect(fault?.description.contains("08:00 512K") == true)
+    }
+
+    @Test func anHourMayHaveOneDigit() throws {
+        let schedule = try BandwidthSchedule(parsing: ["8:00 1K", "mon 9:30 2K"])
+        #expect(schedule.entries.map(\.description) == ["08:00 1K", "mon 09:30 2K"])
     }
 
     /// 2026-01-05 is a Monday.
