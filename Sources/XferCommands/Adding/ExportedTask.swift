@@ -9,6 +9,12 @@ struct ExportedTask: Hashable, Sendable {
     /// The task's fields that the format cannot carry, as on the wire.
     let lost: [String]
 
+    /// True if the list lacks a condition that the task's start waits for.
+    var startsAtOnce: Bool {
+        let conditions = ["not_before", "window", "after", "after_batch", "after_group"]
+        return !lines.contains("  \(InputOption.pause.rawValue)=true") && lost.contains(where: conditions.contains)
+    }
+
     /// The reason why a task cannot be an entry.
     struct Refusal: Error, Hashable, CustomStringConvertible {
         let reason: String

@@ -45,7 +45,8 @@ struct ExportCommand: TaskVerb {
                 let entry = try ExportedTask(record, hasSecrets: showSecrets)
                 for line in entry.lines { Output.standard.line(line) }
                 guard !entry.lost.isEmpty else { continue }
-                Output.error.line("xferctl: #\(id): not in the list: \(entry.lost.joined(separator: ", "))")
+                let start = entry.startsAtOnce ? "; it starts at once when the list is added without --paused" : ""
+                Output.error.line("xferctl: #\(id): not in the list: \(entry.lost.joined(separator: ", "))\(start)")
             } catch {
                 leftOut += 1
                 Output.error.line("xferctl: #\(id) is left out: \(error.reason)")

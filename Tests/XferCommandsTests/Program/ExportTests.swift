@@ -58,6 +58,21 @@ import XferTestSupport
         #expect(try await added(result.output) == [.object(expected)])
     }
 
+    @Test func aTaskThatWouldStartEarlierThanIntendedIsReported() async throws {
+        let task: JSONObject = [
+            "id": 1, "state": "waiting", "kind": "download", "url": "http://a/1", "dir": "/d",
+            "window": ["times": ["22:00-06:00"]],
+        ]
+        let start = "; it starts at once when the list is added without --paused\n"
+        let result = try await export([task], ["1"]).result
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.errors == "xferctl: #1: not in the list: window\(start)", "\(result)")
+        var paused = task
+        paused["state"] = "paused"
+        let other = try await export([paused], ["1"]).result
+        #expect(other.errors == "xferctl: #1: not in the list: window\n", "\(other)")
+    }
+
     @Test(
         arguments: [
             ("rename", nil), ("overwrite", "overwrite"), ("fail", "fail"), ("update", "update"),

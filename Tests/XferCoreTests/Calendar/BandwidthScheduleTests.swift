@@ -60,8 +60,9 @@ import XferModel
     }
 
     @Test(arguments: [
-        "", "08:00", "8:0 1K", "008:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
-        "08:00 9999999T", "08:00 1.5.0M", "funday 08:00 1K", "mon-fri 08:00", "mon,,tue 08:00 1K", "mon tue 08:00 1K",
+        "", "08:00", "8:0 1K", "008:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K",
+        "08:00 1K 2K", "08:00 9999999T", "08:00 1.5.0M", "funday 08:00 1K", "mon-fri 08:00", "mon,,tue 08:00 1K",
+        "mon tue 08:00 1K",
     ]) func aTextThatIsNoEntryIsRefusedWithAnExample(text: String) {
         let fault = #expect(throws: BandwidthSchedule.Fault.self) {
             try BandwidthSchedule(parsing: ["00:00 off", text])
