@@ -64,8 +64,9 @@ struct CacheCommand: ParsableCommand {
             commandName: "put",
             abstract: "Store a file's content as the response of a URL.",
             discussion: """
-                Your tasks whose cache policy uses the cache take it without a request. It replaces what is cached for \
-                the URL. The file is copied, and only you use the copy.
+                Your tasks take it without a request if their cache policy uses the cache: `xferctl add --cache-policy \
+                prefer_cache URL`. It replaces what is cached for the URL. The file is copied, and only you use the \
+                copy. Beyond the setting cache.max_bytes, the least recently used responses are removed.
                 """)
 
         @Argument(help: "The URL, as tasks will request it.")
@@ -117,10 +118,16 @@ struct CacheCommand: ParsableCommand {
             if let maxAge { params.maxAge = maxAge.wholeSeconds }
             params.contentType = contentType
             params.cacheKey = cacheKey
-            options.show(try options.open().call(CachePut.self, params, timeout: Self.patience)) { result, _ in
-                [CacheText.stored(result.entry)]
-            }
+            let daemon = try options.open()
+            let before = options.output.json ? nil : size(daemon)
+            let answer = try daemon.call(CachePut.self, params, timeout: Self.patience)
+            options.show(answer) { result, _ in [CacheText.stored(result.entry), CacheText.use] }
+            guard let before, let text = CacheText.overflow(before, adding: answer.value.entry.size) else { return }
+            Output.error.line("xferctl: \(text)")
         }
+
+        /// The size of the cache, or nil without the right to know it.
+        private func size(_ daemon: DaemonSession) -> CacheStats.Result? { try? daemon.call(CacheStats.self).value }
 
         /// The path of the file for the daemon, which reads it.
         private func path() throws(CommandFailure) -> String {
@@ -249,6 +256,18 @@ enum CacheText {
     static func stored(_ entry: CacheEntryRecord) -> String {
         let use = entry.freshUntil.map { "fresh until \(TimeText.local($0))" } ?? "stale"
         return "stored as entry \(entry.id) (\(ByteText.size(entry.size))), \(use)"
+    }
+
+    /// The line about the use of stored content. By default tasks do not use the cache.
+    static var use: String {
+        "    Use it with \(SuggestedCommand.text("add --cache-policy prefer_cache URL")); a plain add requests the URL."
+    }
+
+    /// The message about content for which others are removed; nil if it fits.
+    static func overflow(_ before: CacheStats.Result, adding size: Int64) -> String? {
+        guard before.size.addingSaturated(size) > before.maxBytes else { return nil }
+        return "the cache is limited to \(ByteText.size(before.maxBytes)): the least recently used responses are "
+            + "removed; raise cache.max_bytes to keep all"
     }
 
     /// The lines about removed responses.

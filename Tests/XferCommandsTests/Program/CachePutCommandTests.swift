@@ -21,6 +21,22 @@ import XferTestSupport
         return params
     }
 
+    @Test(arguments: [(20_000_000, false), (24_000_000, true)] as [(Int64, Bool)])
+    func contentForWhichOthersAreRemovedIsReported(kept: Int64, isReported: Bool) async throws {
+        let example = try #require(CachePut.examples.first)
+        var entry = try #require(example.result["entry"]?.objectValue)
+        entry["size"] = 9_000_000
+        let stored = entry
+        let daemon = try ScriptedDaemon { method, _ in
+            method == "cache.stats"
+                ? .result(["entries": 3, "size": .integer(kept), "max_bytes": 30_000_000, "max_age": 604_800])
+                : .result(["entry": .object(stored)])
+        }
+        let result = try await Program.run(["cache", "put", "http://h/f", "-"], daemon: daemon, input: "hello\n")
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.errors.contains("cache.max_bytes") == isReported, "\(result)")
+    }
+
     @Test func aFileIsSentAsItsAbsolutePath() async throws {
         let directory = try TemporaryDirectory()
         let params = try await params(
