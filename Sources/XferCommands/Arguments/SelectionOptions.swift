@@ -33,6 +33,13 @@ struct FilterOptions: ParsableArguments {
     var host: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            "Only tasks whose last failure has this reason, such as http_status; may be repeated.",
+            valueName: "name"),
+        completion: .list(FailureReason.allCases.map(\.wireName)), transform: Self.reason)
+    var reason: [FailureReason] = []
+
+    @Option(
         help: ArgumentHelp("Only tasks of this user, for operators; may be repeated.", valueName: "uid"),
         transform: UInt32.integer)
     var owner: [UInt32] = []
@@ -45,16 +52,15 @@ struct FilterOptions: ParsableArguments {
 
     /// The filter, or nil when none was given.
     var filter: TaskFilter? {
-        guard !(states.isEmpty && group.isEmpty && label.isEmpty && slot.isEmpty && host.isEmpty && owner.isEmpty)
-        else {
-            return nil
-        }
+        let others = [group, label, slot, host]
+        guard !(states.isEmpty && others.allSatisfy(\.isEmpty) && reason.isEmpty && owner.isEmpty) else { return nil }
         var filter = TaskFilter()
         filter.state = states.isEmpty ? nil : OneOrMany(states)
         filter.group = group.isEmpty ? nil : OneOrMany(group)
         filter.label = label.isEmpty ? nil : OneOrMany(label)
         filter.slot = slot.isEmpty ? nil : OneOrMany(slot)
         filter.host = host.isEmpty ? nil : OneOrMany(host)
+        filter.reason = reason.isEmpty ? nil : OneOrMany(reason)
         filter.owner = owner.isEmpty ? nil : OneOrMany(owner.map { Owner(uid: $0) })
         return filter
     }
@@ -62,12 +68,19 @@ struct FilterOptions: ParsableArguments {
     /// The filters as options, for messages.
     var words: String {
         let named = [
-            ("group", group), ("label", label), ("slot", slot), ("host", host), ("owner", owner.map { "\($0)" }),
+            ("group", group), ("label", label), ("slot", slot), ("host", host), ("reason", reason.map(\.wireName)),
+            ("owner", owner.map { "\($0)" }),
         ]
         let texts =
             states.map { "--state \($0.rawValue)" }
             + named.flatMap { name, values in values.map { "--\(name) \(SafeText.sanitised($0))" } }
         return texts.joined(separator: " ")
+    }
+
+    private static func reason(_ text: String) throws -> FailureReason {
+        if let reason = FailureReason(wireName: text) { return reason }
+        let near = FailureReason.allCases.map(\.wireName).closest(to: text).map { "; did you mean \($0)?" } ?? ""
+        throw ValidationError("expected a reason such as http_status; `xferctl failed --json` shows yours\(near)")
     }
 }
 

@@ -9,7 +9,8 @@ struct FailedCommand: ParsableCommand {
         commandName: "failed", abstract: "Count failed tasks by reason and host.",
         discussion: """
             The most frequent first, each with the newest task: `xferctl show ID` says what to do about it, \
-            `xferctl retry --failed --host HOST` retries those of a host.
+            `xferctl retry --failed --host HOST` retries those of a host, with --reason NAME those of a reason; --json \
+            shows the names.
 
               xferctl failed --since yesterday
               xferctl failed --group isos

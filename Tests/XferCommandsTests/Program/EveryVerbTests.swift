@@ -30,7 +30,7 @@ import XferTestSupport
 
     /// Options by which those verbs select tasks.
     private static let selectors: Set = [
-        "--all", "--state", "--failed", "--group", "--label", "--slot", "--host", "--owner",
+        "--all", "--state", "--failed", "--group", "--label", "--slot", "--host", "--reason", "--owner",
     ]
 
     /// A value that the option takes.

@@ -194,7 +194,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                     "h:80", "--host", "h",
                 ],
                 ["state": ["queued", "waiting"], "group": "g", "label": "l", "slot": "s", "host": ["h:80", "h"]]
-            ),
+            ), (["--failed", "--reason", "http_status"], ["state": "failed", "reason": "http_status"]),
         ] as [([String], JSONValue)])
     func listFiltersSelectTasks(arguments: [String], filter: JSONValue) async throws {
         let daemon = try daemon("task.cancel", ["changed_count": 3, "unchanged_count": 1])
