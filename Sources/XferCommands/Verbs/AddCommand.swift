@@ -164,7 +164,8 @@ struct AddCommand: ParsableCommand {
         }
         if list != nil, added.ids.count > 1, !options.output.json, !verbosity.quiet {
             let seconds = begin.duration(to: Readiness.now).components.seconds
-            terminal.output.line(try ListSummary.read(added.ids, options.open()).line(seconds: seconds))
+            let summary = try ListSummary.read(added.ids, options.open(), isFleet: options.isFleet)
+            terminal.output.line(summary.line(seconds: seconds))
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.

@@ -5,6 +5,8 @@ import XferProtocol
 struct ListSummary: Hashable, Sendable {
     private(set) var downloaded = 0
     private(set) var bytes: Int64 = 0
+    /// The number of files that were made from cached responses, without a request.
+    private(set) var cached = 0
     /// The number of files that were correct or current already.
     private(set) var existing = 0
     private(set) var cancelled = 0
@@ -17,12 +19,15 @@ struct ListSummary: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(line(seconds: 0)) }
 
     /// The fields that `add` reads.
-    static let fields = TaskColumns(["state", "error", "progress", "skipped", "not_modified", "kind", "url"])
+    private static let fields = ["state", "error", "progress", "skipped", "not_modified", "kind", "url"]
+    /// Further fields of a daemon's own tasks: a fleet does not store attempts.
+    private static let attemptFields = ["cache_policy", "last_attempt"]
 
     mutating func add(_ record: TaskRecord) {
         let task = TaskSummary(record)
         switch TaskState(rawValue: task.state) {
         case .completed where task.isSkipped || task.isNotModified: existing += 1
+        case .completed where Self.isFromCache(record): cached += 1
         case .completed:
             downloaded += 1
             bytes = bytes.addingSaturated(max(0, task.total ?? task.received))
@@ -38,16 +43,23 @@ struct ListSummary: Hashable, Sendable {
         }
     }
 
+    /// True if the task used a cached response and made no request.
+    private static func isFromCache(_ record: TaskRecord) -> Bool {
+        guard case .set(let policy) = record.choices.cachePolicy else { return false }
+        return policy.usesCache && record.lastAttempt == nil
+    }
+
     /// The summary as one line.
     ///
     /// - Parameter seconds: the time since the list was added.
     func line(seconds: Int64) -> String {
         let failed = failures.reduce(0) { $0 + $1.count }
-        let count = downloaded + existing + failed + cancelled + unfinished
+        let count = downloaded + cached + existing + failed + cancelled + unfinished
         var parts: [String] = []
         if downloaded > 0 {
             parts.append("\(downloaded) downloaded (\(ByteText.size(bytes)) in \(DurationText.short(seconds)))")
         }
+        if cached > 0 { parts.append("\(cached) from the cache") }
         if existing > 0 { parts.append("\(existing) existed already") }
         if failed > 0 {
             let causes = failures.sorted { $0.count > $1.count }.prefix(3)
@@ -61,13 +73,15 @@ struct ListSummary: Hashable, Sendable {
     }
 
     /// Reads the ends of the tasks. Those that are removed are left out.
-    static func read(_ ids: [TaskID], _ daemon: DaemonSession) throws(CommandFailure) -> ListSummary {
+    static func read(
+        _ ids: [TaskID], _ daemon: DaemonSession, isFleet: Bool = false
+    ) throws(CommandFailure) -> ListSummary {
         var summary = ListSummary()
         for start in stride(from: 0, to: ids.count, by: TaskPages.largest) {
             var params = TaskList.Params()
             params.filter = TaskFilter()
             params.filter?.ids = OneOrMany(Array(ids[start..<min(start + TaskPages.largest, ids.count)]))
-            params.fields = fields
+            params.fields = TaskColumns(isFleet ? fields : fields + attemptFields)
             params.limit = TaskPages.largest
             for record in try daemon.call(TaskList.self, params).value.tasks { summary.add(record) }
         }

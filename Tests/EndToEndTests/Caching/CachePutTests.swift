@@ -25,6 +25,20 @@ import XferTestSupport
         }
     }
 
+    @Test func theSumOfAListCountsFilesFromTheCacheApart() async throws {
+        let server = try await FaultServer()
+        server.serve("/b", SourceVersion.tagged(88, length: 3000))
+        try await withDaemon { daemon in
+            let put = try await daemon.ctl("cache", "put", server.url("/a"), "-", input: "hello\n")
+            #expect(put.isSuccess, "\(put)")
+            let added = try await daemon.ctl(
+                "add", "--wait", "--cache-policy", "prefer_cache", "-d", daemon.downloads, "-i", "-",
+                input: "\(server.url("/a"))\n\(server.url("/b"))\n")
+            #expect(added.isSuccess && added.output.contains("2 tasks: 1 downloaded"), "\(added)")
+            #expect(added.output.contains("1 from the cache"), "\(added)")
+        }
+    }
+
     @Test func standardInputIsStored() async throws {
         let server = try await FaultServer()
         try await withDaemon { daemon in

@@ -34,6 +34,15 @@ import XferProtocol
                 })
         }
         summary.add(record(.cancelled))
+        // A cached response that was validated has an attempt.
+        for attempt in [nil, AttemptRecord()] {
+            var other = ListSummary()
+            other.add(
+                record(.completed) {
+                    ($0.choices.cachePolicy, $0.lastAttempt) = (.set(.protocol), attempt)
+                })
+            #expect(other.line(seconds: 1).contains("1 from the cache") == (attempt == nil))
+        }
         #expect(
             summary.line(seconds: 4)
                 == "7 tasks: 2 downloaded (4.0 MiB in 4s), 2 existed already, 2 failed: 2 dns failure, 1 cancelled")
