@@ -74,7 +74,7 @@ struct VerifyCommand: TaskVerb {
         }
         if options.output.json {
             var document: JSONObject = ["files": .array(verdicts.map(\.json))]
-            if let unrecorded { document["without_record"] = .integer(Int64(unrecorded)) }
+            if let unrecorded { document["without_record"] = .integer(Int64(clamping: unrecorded)) }
             Output.standard.document(.object(document))
         }
         if verdicts.count > 1, !options.output.json, !verbosity.quiet {
