@@ -132,11 +132,16 @@ struct Examination: Sendable {
         return system.permissions(parent)?.excludes(user) == false
     }
 
-    /// Checks the space of the state directory and the directory for downloads, without the reserve.
-    func space(stateDirectory: String) -> [Finding] {
+    /// Checks the space of the state directory and the directories for downloads, without the reserve. Other disks are
+    /// reported if they are full.
+    func space(stateDirectory: String, mountPoints: [String] = []) -> [Finding] {
         let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
         let directories = [stateDirectory] + [text(settings["download.dir"]), incompleteDirectory].compactMap(\.self)
-        return directories.compactMap { directory in
+        let known = directories.compactMap { system.room($0) }
+        let full = mountPoints.filter { point in
+            system.room(point).map { $0.free <= reserve && !known.contains($0) } ?? false
+        }
+        return (directories + full).compactMap { directory in
             guard let room = system.room(directory) else { return nil }
             let beside = max(0, room.free - reserve)
             let message = "\(directory) has \(ByteText.size(beside)) free beyond download.reserve"

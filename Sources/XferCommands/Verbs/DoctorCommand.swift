@@ -60,7 +60,9 @@ struct DoctorCommand: ParsableCommand {
         }
         // Paths and processes of another machine are not to be found here.
         guard !options.connection.isRemote else { return (findings, true) }
-        findings += examination.roots(processID: status.pid) + examination.space(stateDirectory: status.stateDirectory)
+        let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)
+        findings += examination.roots(processID: status.pid)
+        findings += examination.space(stateDirectory: status.stateDirectory, mountPoints: disks)
         findings += examination.fileSystems(status)
         findings += [examination.limits(processID: status.pid)].compactMap(\.self)
         let isUser = located.candidate.origin == .user

@@ -49,7 +49,8 @@ public struct RetryPolicy: Hashable, Sendable {
     ) -> Decision {
         switch error.reason {
         case .insufficientSpace:
-            return .wait(Wait(.insufficientSpace, until: now.advanced(by: probeInterval)))
+            return .wait(
+                Wait(.insufficientSpace, until: now.advanced(by: SpaceWaitRules.delay(afterRun: error.space, self))))
         case .destinationUnavailable:
             return .wait(Wait(.destinationUnavailable, until: now.advanced(by: probeInterval)))
         case .outOfDescriptors:

@@ -124,12 +124,14 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskStarted(attempt: task.attempts, offset: task.received), action: .startAttempt)
     }
 
-    /// Records that the bytes up to `received` are durable. It causes no event.
+    /// Records that the bytes up to `received` are durable. It causes no event. Progress ends the failure of an earlier
+    /// attempt.
     public mutating func onCheckpoint(received: Int64, total: Int64?, at now: Timestamp) {
         task.received = received
         task.total = total
         if received > task.furthest {
             task.furthest = received
+            task.error = nil
             task.attempts = min(task.attempts, 1)
             task.lastProgressAt = now
         }
@@ -149,6 +151,7 @@ public struct TaskStateMachine: Sendable {
         task.total = total
         if sent > task.furthest {
             task.furthest = sent
+            task.error = nil
             task.attempts = min(task.attempts, 1)
             task.lastProgressAt = now
         }
@@ -168,13 +171,34 @@ public struct TaskStateMachine: Sendable {
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
         move(to: .waiting)
+        var reported = wait
+        if wait.reason.isForResource, let error, task.error?.reason == error.reason { reported.isRepeated = true }
         task.wait = wait
         task.error = error
         if wait.reason != .retry {
             uncountTry()
             task.lastProgressAt = nil
         }
-        return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
+        return TaskTransition(event: .taskWaiting(wait: reported, error: error), action: .schedule)
+    }
+
+    /// Called when a wait for room is due: the task goes on waiting until the next check, and starts if this one finds
+    /// room. `unchanged` if only a run can find out. It causes no event.
+    public mutating func onSpaceCheck(at now: Timestamp, _ policy: RetryPolicy) -> TaskTransition {
+        guard task.state == .waiting, task.wait?.reason == .insufficientSpace, var space = task.error?.space,
+            space.directory != nil
+        else { return .unchanged }
+        space.checks = max(0, space.checks).addingSaturated(1)
+        task.error?.space = space
+        task.wait?.until = now.advanced(by: SpaceWaitRules.delay(afterCheck: space, policy))
+        return TaskTransition(event: nil)
+    }
+
+    /// Called when there is room for a task that waits for it; the failure stays until there is progress.
+    public mutating func onRoom(at now: Timestamp) -> TaskTransition {
+        guard task.state == .waiting, task.wait?.reason == .insufficientSpace else { return .unchanged }
+        move(to: .queued)
+        return TaskTransition(event: nil, action: .schedule)
     }
 
     /// Ends a wait: its time has passed, or its cause has ended. If the service did not run at that time, for example

@@ -66,6 +66,14 @@ public final class DirectoryHandle: Sendable {
             clamping: UInt64(clamping: facts.f_bavail).multipliedSaturated(by: UInt64(clamping: facts.f_frsize)))
     }
 
+    /// The size of the file system in bytes (statvfs(3) `f_blocks`).
+    public func size() throws(FileError) -> Int64 {
+        var facts = statvfs()
+        try perform("measure", on: path) { fstatvfs(descriptor, &facts) }
+        return Int64(
+            clamping: UInt64(clamping: facts.f_blocks).multipliedSaturated(by: UInt64(clamping: facts.f_frsize)))
+    }
+
     /// Makes entries made, renamed and removed so far durable (fsync(2)).
     public func sync() throws(FileError) { try perform("write out", on: path) { fsync(descriptor) } }
 }

@@ -54,6 +54,42 @@ public struct SpaceLedger: Sendable {
         return max(0, needed - max(0, free))
     }
 
+    /// The free space of a file system.
+    public struct Room: Hashable, Sendable {
+        public var fileSystem: UInt64
+        public var free: Int64
+
+        public init(fileSystem: UInt64, free: Int64) {
+            self.fileSystem = fileSystem
+            self.free = free
+        }
+    }
+
+    /// The bytes that a transfer which does not run is going to write.
+    public struct Request: Hashable, Sendable {
+        public var needed: Int64
+        public var room: Room
+
+        public init(needed: Int64, room: Room) {
+            self.needed = needed
+            self.room = room
+        }
+    }
+
+    /// The places in the list of the requests that fit, each beside the admitted ones before it. A nil, whose file
+    /// system is not known, counts as fitting.
+    public func admitted(_ requests: [Request?]) -> [Int] {
+        var granted: [UInt64: Int64] = [:]
+        return requests.indices.filter { index in
+            guard let request = requests[index] else { return true }
+            let before = granted[request.room.fileSystem, default: 0]
+            let all = before.addingSaturated(max(0, request.needed))
+            guard fits(remaining: all, on: request.room.fileSystem, free: request.room.free) else { return false }
+            granted[request.room.fileSystem] = all
+            return true
+        }
+    }
+
     /// Records a measurement of free space.
     public mutating func record(free: Int64, on fileSystem: UInt64, at time: MonotonicInstant) {
         measured[fileSystem] = Measurement(free: free, time: time)

@@ -109,12 +109,58 @@ extension RunServices {
         }
         guard shortfall == 0 else {
             let reserve = space.withLockedValue(\.reserve)
-            throw TransferError(
+            let size = try? await paths.run(in: directory) { _ in try directory.size() }
+            var error = TransferError(
                 .insufficientSpace,
                 "\(directory.path) lacks \(ByteText.size(shortfall)) for \(purpose): \(ByteText.size(remaining)) are "
                     + "needed, \(ByteText.size(free)) are free, and \(ByteText.size(reserve)) stay free "
-                    + "(download.reserve)")
+                    + "(download.reserve)"
+                    + Self.hint(remaining, reserve: reserve, size: size))
+            error.space = MissingSpace(in: directory.path, needed: remaining)
+            throw error
         }
+    }
+
+    /// The hint for bytes that never fit, whatever is deleted.
+    static func hint(_ remaining: Int64, reserve: Int64, size: Int64?) -> String {
+        guard let size, remaining.addingSaturated(reserve) > size else { return "" }
+        let whole = "; the whole file system has \(ByteText.size(size))"
+        return remaining > size ? whole : "\(whole): lower download.reserve"
+    }
+
+    /// The failure with the file system that is full, if it is about space and does not say which one.
+    ///
+    /// - Parameter needed: the bytes that are still to be written there.
+    func located(_ error: any Error, in directory: DirectoryHandle, needed: Int64) -> any Error {
+        let known = (error as? TransferError) ?? (error as? FileError)?.transferError
+        guard var failure = known, failure.reason == .insufficientSpace, failure.space == nil else { return error }
+        failure.space = MissingSpace(in: directory.path, needed: max(needed, Self.leastRoom))
+        return failure
+    }
+
+    /// The room from which on a download whose length is not known is worth another request.
+    private static let leastRoom: Int64 = 1 << 20
+
+    /// The tasks, by their places in the list, for which there is room: each leaves less for those after it. A
+    /// directory that cannot be measured counts as having room, so that the run reports what is wrong with it.
+    func withRoom(_ waiting: [(owner: Owner, space: MissingSpace)]) async -> [Int] {
+        var rooms: [String: SpaceLedger.Room] = [:]
+        var measured: Set<String> = []
+        for (owner, space) in waiting {
+            guard let path = space.directory, measured.insert(path).inserted else { continue }
+            rooms[path] = await room(at: path, for: owner)
+        }
+        let requests = waiting.map { entry -> SpaceLedger.Request? in
+            guard let path = entry.space.directory, let room = rooms[path] else { return nil }
+            return SpaceLedger.Request(needed: entry.space.needed, room: room)
+        }
+        return space.withLockedValue { $0.admitted(requests) }
+    }
+
+    private func room(at path: String, for owner: Owner) async -> SpaceLedger.Room? {
+        let measure: @Sendable () -> SpaceLedger.Room? = { SpaceLedger.Room(at: path) }
+        guard rights.isOperator(owner) else { return await pool(of: owner, forPath: path).run { measure() } }
+        return try? await paths.open(path) { measure() }
     }
 }
 

@@ -161,14 +161,26 @@ extension RunScheduler {
         let now = max(clock(), target)
         do {
             try await settleConditions()
-            let unreadable = try await store.write(.bulky) { tx in
+            let retry = context.settings.withLockedValue(\.retry)
+            let (unreadable, waiting) = try await store.write(.bulky) { tx in
                 let due = try tx.dueWaits(now: now, limit: StoreTransaction.largestStep)
-                for task in due { try tx.transition(task, at: now) { $0.onWaitOver(at: now) } }
+                var waiting: [SpaceWait] = []
+                for task in due {
+                    if let space = task.error?.space,
+                        try tx.transition(task, at: now, { $0.onSpaceCheck(at: now, retry) }).isChange
+                    {
+                        waiting.append(SpaceWait(task: task.id, owner: task.owner, space: space))
+                    } else {
+                        try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
+                    }
+                }
                 try tx.setAside(due.unreadable)
                 try tx.liftDueCooldowns(now: now)
-                return due.unreadable
+                return (due.unreadable, waiting)
             }
             logUnreadable(unreadable)
+            // A disk that does not answer must not delay other tasks.
+            if !waiting.isEmpty { Task { await startWithRoom(waiting) } }
         } catch {
             logger.report("waiting tasks could not be started", error)
         }

@@ -151,6 +151,7 @@ extension StoreTransaction {
         {
             return machine.onRequeue()
         }
+        let error = SpaceWaitRules.counted(error, after: machine.task.error)
         try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
         switch rules.retry.decide(
             after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,

@@ -86,6 +86,9 @@ extension WaitReason {
     /// True if the wait is about answers of the task's source, so that another source ends it.
     public var isAboutSource: Bool { self == .retry || self == .sourceExpired || self == .hostCooldown }
 
+    /// True if the wait is for something that this machine lacks. The failure has the same name then.
+    public var isForResource: Bool { isAboutDirectory || self == .outOfDescriptors }
+
     /// True if the wait is about the task's directory or its disk, so that another directory ends it.
     public var isAboutDirectory: Bool { self == .insufficientSpace || self == .destinationUnavailable }
 }
@@ -99,6 +102,9 @@ public struct Wait: Hashable, Sendable, Codable {
     public var url: String?
     /// The number of transfers that the host of `hostFull` may have at once now. Shown, never stored with the task.
     public var limit: Int?
+    /// True if the task waited for the same resource before, without progress in between; else nil. Stored with the
+    /// event only: webhooks do not send it again.
+    public var isRepeated: Bool?
 
     public init(_ reason: WaitReason, until: Timestamp? = nil, url: String? = nil, limit: Int? = nil) {
         self.reason = reason

@@ -20,6 +20,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var proxy: String?
     /// True if the answer was received over plain HTTP through a proxy, which could have made it in the server's place.
     public var isRelayed: Bool?
+    /// The missing space of an `insufficient_space`, if it is known. Not shown.
+    public var space: MissingSpace?
 
     /// Creates an error. By default `isRetriable` is the reason's own.
     public init(

@@ -8,6 +8,8 @@ extension StoreTransaction {
     /// A delivery for which its user has no room is discarded: it is recorded as given up, without its text.
     func recordDeliveries(of event: Event) throws(StoreError) {
         guard webhooks != nil || !endWebhooks.isEmpty else { return }
+        // The receiver knows it already.
+        if case .taskWaiting(let wait, _) = event.payload, wait.isRepeated == true { return }
         var names: [String] = []
         if event.type.isTerminal, let id = event.taskID { names = endWebhooks.removeValue(forKey: id) ?? [] }
         names += try followers(of: event).filter { !names.contains($0) }

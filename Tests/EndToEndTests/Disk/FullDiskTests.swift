@@ -21,6 +21,49 @@ import XferTestSupport
         }
     }
 
+    @Test func aWaitForRoomMakesNoRequestAndNoEvent() async throws {
+        let disk = try SmallFileSystem(bytes: 8 << 20)
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(103, length: 16 << 20)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = disk.path
+        try await withTask(server.url("/f"), [:], options) { daemon, id in
+            let first = TaskView(json: try await daemon.wait(id, for: "waiting")).json["wait"]?["until"]
+            try await eventually("the disk is checked again") {
+                let view = try await daemon.view(id)
+                return view.state == "waiting" && view.json["wait"]?["until"] != first
+            }
+            #expect(server.requests.count == 1)
+            let types = try await daemon.events(of: id).compactMap { $0["type"]?.stringValue }
+            #expect(types.filter { $0 == "task.waiting" || $0 == "task.started" } == ["task.started", "task.waiting"])
+            try disk.resize(to: 64 << 20)
+            try expectFile(try await daemon.complete(id), is: source)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    /// The bytes arrive on a large disk, and the file cannot lie on the small one.
+    @Test func aFileThatDoesNotFitItsDirectoryIsNotFetched() async throws {
+        let disk = try SmallFileSystem(bytes: 8 << 20)
+        let parts = try TemporaryDirectory("xfer-parts")
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(104, length: 16 << 20)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options(settings: ["download": ["incomplete_dir": "\"\(parts.path)\""]])
+        options.downloads = disk.path
+        try await withTask(server.url("/f"), [:], options) { daemon, id in
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.waitReason == "insufficient_space")
+            #expect(waiting.errorMessage.contains("\(disk.path) lacks"), "\(waiting.json.text)")
+            #expect(waiting.errorMessage.contains("the whole file system has 8.0 MiB"), "\(waiting.json.text)")
+            #expect(waiting.received == 0, "\(waiting.json.text)")
+            try disk.resize(to: 64 << 20)
+            try expectFile(try await daemon.complete(id), is: source)
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func aWaitForRoomEndsWhenTheTaskGetsAnotherDirectory() async throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
         let small = try SmallFileSystem(bytes: 4 << 20)

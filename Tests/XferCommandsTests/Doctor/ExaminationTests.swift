@@ -215,6 +215,19 @@ import XferSystem
         #expect(findings.map(\.level) == [level])
     }
 
+    @Test func aFullDiskThatTheDaemonUsesIsFoundOnce() {
+        let (roomy, full) = (SystemFacts.Room(free: 9 << 30, size: 10 << 30), SystemFacts.Room(free: 5, size: 1 << 30))
+        let facts = system(rooms: ["/state": roomy, "/": roomy, "/disk": full, "/disk/d": full, "/other": roomy])
+        let reserve = ["download.reserve": "256Mi"]
+        func levels(_ settings: [String: String], _ points: [String]) -> [Finding.Level] {
+            examination(facts, reserve.merging(settings) { $1 })
+                .space(stateDirectory: "/state", mountPoints: points).map(\.level)
+        }
+        #expect(levels([:], ["/", "/other"]) == [.well])
+        #expect(levels([:], ["/", "/disk", "/gone"]) == [.well, .problem])
+        #expect(levels(["download.dir": "/disk/d"], ["/disk"]) == [.well, .problem])
+    }
+
     // MARK: The machine
 
     @Test func aClockOfThePastOrWithoutATimeServiceIsFound() {

@@ -53,6 +53,21 @@ import XferModel
         #expect(SpaceLedger(reserve: -1).fits(remaining: 0, on: 1, free: 0))
     }
 
+    @Test func waitingTransfersFitBesideThoseAdmittedBefore() {
+        var ledger = SpaceLedger(reserve: 100)
+        ledger.set(remaining: 300, for: TransferID(1), on: 1)
+        func request(_ needed: Int64, on fileSystem: UInt64 = 1) -> SpaceLedger.Request {
+            SpaceLedger.Request(needed: needed, room: SpaceLedger.Room(fileSystem: fileSystem, free: 1000))
+        }
+        // 600 bytes are free beside the reserve and the running transfer.
+        #expect(ledger.admitted([]) == [])
+        #expect(ledger.admitted([request(600)]) == [0])
+        #expect(ledger.admitted([request(601)]) == [])
+        #expect(ledger.admitted([request(400), request(201), request(200), request(1)]) == [0, 2])
+        #expect(ledger.admitted([request(700), request(900, on: 2), request(1, on: 2), nil]) == [1, 3])
+        #expect(ledger.admitted([request(.max), request(.max, on: 2), request(-5), request(0)]) == [2, 3])
+    }
+
     @Test func aLittleFitsWithoutMeasuringAgainAfterPlentyWasFree() {
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         var ledger = SpaceLedger(reserve: 100)

@@ -51,6 +51,8 @@ extension DownloadRun {
             if let linked = try await link?(name) {
                 part = linked
             } else {
+                // From here on the copy has the claim.
+                services.space.withLockedValue { [taskID] in $0.remove(.copy(of: taskID)) }
                 try await services.claim(length, by: own.id, in: directory, for: purpose)
                 part = try await services.pool(in: directory).run { () throws(FileError) in
                     try PartialFile.create(in: directory, named: name)

@@ -63,7 +63,9 @@ actor DownloadRun: TransferSubscriber {
             end = .failure(error)
         }
         await shared.forget(taskID)
-        return try end.get()
+        services.space.withLockedValue { [taskID] in $0.remove(.copy(of: taskID)) }
+        guard case .failure(let error) = end, let ownDirectory else { return try end.get() }
+        throw services.located(error, in: ownDirectory, needed: 0)
     }
 
     private func runToEnd() async throws -> RunEnd {
@@ -220,15 +222,28 @@ actor DownloadRun: TransferSubscriber {
             pendingEvents.append(
                 .taskResponse(
                     status: update.head.status, total: update.total, etag: update.head.etag, resumed: update.isResumed))
-            guard let directory = ownDirectory, let end = try await endAtHead(in: directory) else {
-                commitEventsSoon()
-                return true
+            if let directory = ownDirectory {
+                if let end = try await endAtHead(in: directory) {
+                    early = .success(end)
+                    return false
+                }
+                try await claimPlace(for: update.total, in: directory)
             }
-            early = .success(end)
+            commitEventsSoon()
+            return true
         } catch {
             early = .failure(error)
         }
         return false
+    }
+
+    /// Claims room for the file where it will lie, if its bytes arrive on another file system: otherwise they would all
+    /// be fetched before their copy is found not to fit.
+    ///
+    /// - Throws: `insufficient_space`.
+    private func claimPlace(for total: Int64?, in directory: DirectoryHandle) async throws {
+        guard let total, let arrival = await shared.fileSystem, arrival != directory.fileSystemID else { return }
+        try await services.claim(total, by: .copy(of: taskID), in: directory, for: "the file")
     }
 
     // MARK: Existing files

@@ -258,13 +258,24 @@ actor SharedTransfer: AttemptMaker {
             } else {
                 try await kept.leaveAtRest(part)
             }
+            if case .failed(let error) = fetched { return .failed(located(error)) }
             return fetched
         } catch FileError.partChanged(let path, let problem) {
             return .failed(await giveUpSpoiled(FileError.partChanged(path: path, problem: problem)))
         } catch {
-            return .failed(error)
+            return .failed(located(error))
         }
     }
+
+    /// The failure with the file system that is full, if that is the failure.
+    private func located(_ error: any Error) -> any Error {
+        guard let directory else { return error }
+        let total = kept.described.totalLength ?? 0
+        return services.located(error, in: directory, needed: total.subtractingSaturated(kept.committed))
+    }
+
+    /// The file system of the partial file; nil before it was opened.
+    var fileSystem: UInt64? { directory?.fileSystemID }
 
     private func openDirectory() async throws -> DirectoryHandle {
         if let directory { return directory }
