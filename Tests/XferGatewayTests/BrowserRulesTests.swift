@@ -1,3 +1,4 @@
+import Glibc
 import JSONRPC
 import Testing
 
@@ -53,6 +54,27 @@ struct BrowserRulesTests {
     ])
     func aForeignOriginIsRefused(origin: String) {
         #expect(Self.listed.judge(Self.request("xfer.example", origin: origin)) == .refused(.origin))
+    }
+
+    @Test(
+        arguments: [
+            ("https://ui.example", "web pages of https://ui.example are"), (nil, "web pages of this origin are"),
+            ("", "web pages of this origin are"), ("https://\u{1B}[2J", "web pages of this origin are"),
+            (String(repeating: "a", count: 201), "web pages of this origin are"),
+        ] as [(String?, String)]) func theRefusalNamesTheOriginToAdd(origin: String?, text: String) throws
+    {
+        guard case .bytes(let body) = BrowserRules.Refusal.origin.answer(origin: origin).body else {
+            Issue.record("no text")
+            return
+        }
+        #expect(String(decoding: body, as: UTF8.self).hasPrefix(text))
+    }
+
+    @Test func anAddressThatCannotBeUsedIsExplained() {
+        #expect(GatewayError.reason(EADDRNOTAVAIL, host: "192.0.2.20")?.contains("no address 192.0.2.20") == true)
+        #expect(GatewayError.reason(EADDRNOTAVAIL, host: "2001:db8::1")?.contains("[::]") == true)
+        #expect(GatewayError.reason(EADDRINUSE, host: "::1")?.contains("ss -ltnp") == true)
+        #expect(GatewayError.reason(EIO, host: "::1") == nil)
     }
 
     @Test func theListenersOwnOriginIsAccepted() {

@@ -37,7 +37,9 @@ struct QueueCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(QueuePause.self, QueuePause.Params(running: running))
-            options.show(answer) { result, _ in [QueueText.paused(result.paused)] }
+            options.show(answer) { [running] result, _ in
+                [QueueText.paused(result.paused) + (running ? ", and running tasks return to the queue" : "")]
+            }
         }
     }
 

@@ -53,7 +53,9 @@ public enum ResponseRules {
         if head.status == 401 {
             let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes.joined(separator: ", ")
             let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes)"
-            let problem = head.followsCredentials ? "it requires other credentials" : "no credentials were sent"
+            let beside = url.target.contains("?") ? " except what the URL's query has" : ""
+            let problem =
+                head.followsCredentials ? "it requires other credentials" : "no credentials were sent\(beside)"
             return TransferError(
                 .authFailed, "\(url.hostKey) answered 401: \(problem)\(accepted)", httpStatus: 401,
                 host: url.hostKey)

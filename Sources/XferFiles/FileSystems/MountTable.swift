@@ -45,10 +45,12 @@ public struct MountTable: Sendable {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
 
-    /// The latest mount with this device number, stat(2); nil if there is none, as for subvolumes of btrfs.
+    /// The mount with this device number, stat(2); nil if there is none, as for subvolumes of btrfs. Of several it is the
+    /// one with the shortest path, the latest of those: others show a part of the file system at another place.
     public func mount(ofDevice device: UInt64) -> Mount? {
         let (major, minor) = (xfer_major(device), xfer_minor(device))
-        return mounts.last { $0.major == major && $0.minor == minor }
+        let found = mounts.reversed().filter { $0.major == major && $0.minor == minor }
+        return found.min { $0.point.utf8.count < $1.point.utf8.count }
     }
 
     /// True if a mount has this device number, stat(2).

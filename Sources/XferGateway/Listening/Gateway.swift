@@ -94,7 +94,10 @@ public final class Gateway: Sendable {
             let address = try SocketAddress(ipAddress: configuration.address.host, port: configuration.address.port)
             channel = try await bootstrap.bind(to: address).get()
         } catch {
-            throw GatewayError.listen(address: configuration.address.description, "\(error)")
+            let code = (error as? IOError)?.errnoCode
+            throw GatewayError.listen(
+                address: configuration.address.description,
+                code.flatMap { GatewayError.reason($0, host: configuration.address.host) } ?? "\(error)")
         }
         state.withLockedValue { state in
             state.listeners.append(channel)

@@ -39,7 +39,8 @@ struct AccessGate: HTTPGate {
                 .refused(answer, after: .zero), headers: SecurityHeaders.all + SecurityHeaders.preflight(for: origin))
         case .refused(let refusal):
             refusals.record(.init(refusal))
-            return HTTPDecision(.refused(refusal.answer, after: .zero), headers: SecurityHeaders.all)
+            return HTTPDecision(
+                .refused(refusal.answer(origin: request.header("origin")), after: .zero), headers: SecurityHeaders.all)
         }
         let headers = RouteRules.isPage(request.path) ? SecurityHeaders.page : SecurityHeaders.all
         return HTTPDecision(admission(of: request), headers: headers + shared)

@@ -95,14 +95,25 @@ struct BrowserRules: Hashable, Sendable {
 
 extension BrowserRules.Refusal {
     /// The answer to the client.
-    var answer: HTTPAnswer {
+    ///
+    /// - Parameter origin: the refused origin, as the browser sent it.
+    func answer(origin: String?) -> HTTPAnswer {
         switch self {
         case .host:
             .text(
                 "this host name is not among the listener's: add it under listen, hosts, or use an address\n",
                 status: 421)
         case .origin:
-            .text("web pages of this origin are not allowed: add the origin under listen, origins\n", status: 403)
+            .text(
+                "web pages of \(Self.shown(origin)) are not allowed: add the origin under listen, origins\n",
+                status: 403)
         }
+    }
+
+    /// The origin if it is a short line of plain characters.
+    private static func shown(_ origin: String?) -> String {
+        guard let origin, (1...200).contains(origin.utf8.count), origin.utf8.allSatisfy({ (33...126).contains($0) })
+        else { return "this origin" }
+        return origin
     }
 }

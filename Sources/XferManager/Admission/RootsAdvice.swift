@@ -27,6 +27,12 @@ struct RootsAdvice {
             + "access: roots: \(list)"
     }
 
+    /// The text about an owner to whom no operator has granted a directory.
+    func ofUnlisted(_ owner: Owner) -> String {
+        "user \(owner.rawValue) has no directory under access.users, nor by a group; an operator can allow it\(place): "
+            + "access: { users: { NAME: { roots: \(list) } } }, with the user's name"
+    }
+
     /// The text for callers with an operator's token that does not have the scope `operate`: the operators' roots count,
     /// and the token's directory.
     var ofOperatorsToken: String {

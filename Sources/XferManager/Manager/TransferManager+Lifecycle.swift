@@ -30,7 +30,8 @@ extension TransferManager {
             return try tx.lastTransferID()
         }
         if restored > 0 {
-            logger.notice("transfers resume after an unclean stop", metadata: ["count": "\(restored)"])
+            let reason = store.wasStoppedUncleanly ? "after an unclean stop" : "where the last daemon left them"
+            logger.notice("transfers resume \(reason)", metadata: ["count": "\(restored)"])
         }
         await network.forgetFormerFailures()
         network.wakeWaiting()

@@ -77,8 +77,17 @@ public struct TokenCommands: ManagerPart, Sendable {
             }
         } catch {
             throw ManagerError.invalidField(
-                path: "dir", reason: error.description, expected: "a directory in which the token's user may write")
+                path: "dir", reason: reason(error, for: owner),
+                expected: "a directory in which the token's user may write")
         }
+    }
+
+    /// The text of the failure, with the line that allows a directory outside the roots.
+    private func reason(_ error: FileError, for owner: Owner) -> String {
+        guard case .outsideRoots(let refused, let roots) = error else { return error.description }
+        let advice = RootsAdvice(refused: refused, roots: roots, file: settings.configurationFile)
+        if settings.isOperator(owner) { return advice.ofOperator }
+        return roots.isEmpty ? advice.ofUnlisted(owner) : advice.ofGuest(owner)
     }
 
     /// Revokes a token: from now on it is refused, and its connections end.

@@ -148,10 +148,23 @@ struct WebhookValues {
         case "task.completed": "Download completed"
         case "task.failed": "Download failed"
         case "task.cancelled", "task.superseded": "Download cancelled"
+        case "task.added": "Download added"
+        case "task.started": "Download started"
+        case "task.waiting": "Download waits"
+        case "task.paused": "Download paused"
+        case "task.resumed": "Download resumed"
+        case "task.staged": "Download staged"
+        case "task.warning": "Download has a warning"
         case "batch.completed": "Batch completed"
         case "webhook.test": "Test of xferd"
-        case let type: type
+        case let type: Self.words(type)
         }
+    }
+
+    /// `policy.violation` as `Policy violation`.
+    private static func words(_ type: String) -> String {
+        let words = type.split { $0 == "." || $0 == "_" }.joined(separator: " ")
+        return words.prefix(1).uppercased() + words.dropFirst()
     }
 
     private var name: String {
@@ -159,8 +172,18 @@ struct WebhookValues {
         return knownName ?? event["task_id"]?.integerValue.map { "task \($0)" } ?? ""
     }
 
+    /// Never empty: some receivers refuse an empty message.
     private var summary: String {
+        if string("type") == "webhook.test" { return "Notifications work" }
+        let summary = summaryOfEvent
+        return summary.isEmpty ? title : summary
+    }
+
+    private var summaryOfEvent: String {
         if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
+        if let reason = event["wait"]?["reason"]?.stringValue {
+            return "\(name): \(reason.split(separator: "_").joined(separator: " "))"
+        }
         let size = event["size"]?.integerValue.map { " (\(ByteText.size($0)))" } ?? ""
         let warning = event["warning"]?.stringValue.map { ": \($0)" } ?? ""
         return name + size + warning

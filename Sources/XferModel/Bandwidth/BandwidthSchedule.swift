@@ -31,6 +31,8 @@ public struct BandwidthSchedule: Hashable, Sendable {
     /// The reason why a timetable is refused.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed(index: Int)
+        /// An entry has a span of time instead of its beginning: it is two entries.
+        case span(from: String, to: String, index: Int)
         /// Two entries begin at the same time, so it is undecided which one applies: on this day, or on every day if it
         /// is nil.
         case sameTime(TimeOfDay, day: Weekday?, index: Int)
@@ -39,6 +41,8 @@ public struct BandwidthSchedule: Hashable, Sendable {
         public var description: String {
             switch self {
             case .malformed: "expected \(BandwidthSchedule.expected)"
+            case .span(let from, let to, _):
+                "an entry has no end: the span is two entries, \"\(from)\" and \"\(to)\""
             case .sameTime(let time, nil, _): "two entries begin at \(time); each time of day may have one"
             case .sameTime(let time, let day?, _):
                 "two entries begin on \(day.rawValue) at \(time); each time of a day may have one"
@@ -49,7 +53,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
         /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
-            case .malformed(let index), .sameTime(_, _, let index): index
+            case .malformed(let index), .span(_, _, let index), .sameTime(_, _, let index): index
             case .tooMany: nil
             }
         }
@@ -85,7 +89,12 @@ public struct BandwidthSchedule: Hashable, Sendable {
     public init(parsing lines: [String]) throws(Fault) {
         var entries: [Entry] = []
         for (index, line) in lines.enumerated() {
-            guard let entry = Entry(line) else { throw .malformed(index: index) }
+            guard let entry = Entry(line) else {
+                if let (from, to) = Entry.ofSpan(line) {
+                    throw .span(from: from.description, to: to.description, index: index)
+                }
+                throw .malformed(index: index)
+            }
             entries.append(entry)
         }
         try self.init(entries)
@@ -105,5 +114,16 @@ extension BandwidthSchedule.Entry {
             let limits = BandwidthLimits(parts[1])
         else { return nil }
         self.init(start: start, limits: limits, days: days)
+    }
+
+    /// The two entries that mean what a text such as `mon-fri 08:00-22:00 512K` says; nil for another text.
+    static func ofSpan(_ text: String) -> (from: Self, to: Self)? {
+        var parts = text.split(separator: " ")
+        guard let rate = parts.popLast(), let times = parts.popLast() else { return nil }
+        let ends = times.split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let from = Self((parts + [ends[0], rate]).joined(separator: " ")) else { return nil }
+        guard let to = Self((parts + [ends[1], "off"]).joined(separator: " ")) else { return nil }
+        // Over midnight the days of both entries would differ.
+        return from.start < to.start || from.start != to.start && parts.isEmpty ? (from, to) : nil
     }
 }

@@ -76,6 +76,26 @@ import XferModel
         #expect(schedule.entries.map(\.description) == ["08:00 1K", "mon 09:30 2K"])
     }
 
+    @Test(arguments: [
+        ("mon-fri 08:00-22:00 512K", "mon-fri 08:00 512K", "mon-fri 22:00 off"),
+        ("08:00-12:30 2M/64K", "08:00 2M/64K", "12:30 off"), ("22:00-06:00 1K", "22:00 1K", "06:00 off"),
+    ]) func aSpanIsRefusedWithItsTwoEntries(text: String, from: String, to: String) throws {
+        let fault = #expect(throws: BandwidthSchedule.Fault.self) {
+            try BandwidthSchedule(parsing: ["00:00 off", text])
+        }
+        #expect(fault == .span(from: from, to: to, index: 1) && fault?.index == 1)
+        #expect(fault?.description == "an entry has no end: the span is two entries, \"\(from)\" and \"\(to)\"")
+        _ = try BandwidthSchedule(parsing: [from, to])
+    }
+
+    @Test(arguments: [
+        "-", "08:00- 1K", "-08:00 1K", "08:00-09:00-10:00 1K", "08:00-08:00 1K", "a-b c", "sun 22:00-06:00 1K",
+        "sun 08:00-24:00 1K",
+    ])
+    func aSpanThatCannotBeReadIsNoEntry(text: String) {
+        #expect(throws: BandwidthSchedule.Fault.malformed(index: 0)) { try BandwidthSchedule(parsing: [text]) }
+    }
+
     /// 2026-01-05 is a Monday.
     @Test func anEntryWithDaysBeginsOnTheseAndAppliesUntilTheNextOne() throws {
         let schedule = try BandwidthSchedule(parsing: ["mon-fri 08:00 1K", "mon-fri 19:00 off", "sun 18:00 2K"])

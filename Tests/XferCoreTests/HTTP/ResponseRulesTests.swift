@@ -38,6 +38,11 @@ import XferModel
         var head = ResponseHead(status: 401, fields: [challenge])
         func message() -> String { ResponseRules.failure(head, from: url, now: now).message }
         #expect(message() == "example.org answered 401: no credentials were sent; it accepts Basic, Bearer")
+        let signed = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/message?token=wrong")
+        #expect(
+            ResponseRules.failure(head, from: signed, now: now).message
+                == "example.org answered 401: no credentials were sent except what the URL's query has; "
+                + "it accepts Basic, Bearer")
         head.followsCredentials = true
         #expect(message() == "example.org answered 401: it requires other credentials; it accepts Basic, Bearer")
         head.fields = []

@@ -31,6 +31,21 @@ import XferModel
         #expect(try body("{title}", "no JSON") == "")
     }
 
+    @Test(arguments: EventType.allCases) func everyEventHasATitleOfWordsAndAText(type: EventType) throws {
+        let event = #"{"type": "\#(type.rawValue)"}"#
+        let title = try body("{title}", event)
+        #expect(title.first?.isUppercase == true && !title.contains(".") && !title.contains("_"), "\(title)")
+        #expect(try !body("{text}", event).isEmpty)
+    }
+
+    @Test func aTestAndAWaitHaveTexts() throws {
+        #expect(try body("{title}: {text}", #"{"type": "webhook.test"}"#) == "Test of xferd: Notifications work")
+        let wait = #"{"type": "task.waiting", "task_id": 7, "wait": {"reason": "host_cooldown"}}"#
+        #expect(try body("{title}: {text}", wait) == "Download waits: task 7: host cooldown")
+        let full = #"{"type": "task.waiting", "task_id": 7, "error": {"message": "/d lacks 1 GiB"}}"#
+        #expect(try body("{title}: {text}", full) == "Download waits: task 7: /d lacks 1 GiB")
+    }
+
     /// A name of a file must not end a string of the receiver's.
     @Test func valuesAreEscapedAsTheMediaTypeWants() throws {
         #expect(try body(#"{"content": "{name}"}"#) == #"{"content": "a \"b\".iso"}"#)
