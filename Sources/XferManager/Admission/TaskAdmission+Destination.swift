@@ -82,9 +82,16 @@ extension TaskAdmission {
         case .outsideRoots(let directory, let roots):
             let advice = RootsAdvice(refused: directory, roots: roots, file: settings.configurationFile)
             if principal.isOperator { return .permissionDenied(path: path, reason: advice.ofOperator) }
-            let isOperators = settings.isOperator(principal.owner)
-            return .permissionDenied(
-                path: path, reason: isOperators ? advice.ofOperatorsToken : advice.ofGuest(principal.owner))
+            guard settings.isOperator(principal.owner) else {
+                return .permissionDenied(path: path, reason: advice.ofGuest(principal.owner))
+            }
+            let own =
+                if case .directory(let directory) = principal.confinement {
+                    directory
+                } else {
+                    rights.downloadDirectory
+                }
+            return .permissionDenied(path: path, reason: advice.ofOperatorsToken(beneath: own))
         case .notWritable(let directory, EROFS):
             return .permissionDenied(
                 path: path,

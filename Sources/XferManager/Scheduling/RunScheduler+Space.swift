@@ -1,3 +1,4 @@
+import Logging
 import XferCore
 import XferModel
 import XferStore
@@ -13,7 +14,7 @@ struct SpaceWait: Sendable {
 extension RunScheduler {
     /// Starts those of the tasks for which there is room now. The others wait until their next check.
     func startWithRoom(_ waiting: [SpaceWait]) async {
-        let places = await services.withRoom(waiting.map { ($0.owner, $0.space) })
+        let places = await services.withRoom(waiting.map { (owner: $0.owner, space: $0.space) })
         guard !places.isEmpty else { return }
         let now = clock()
         do {

@@ -6,11 +6,15 @@ import XferModel
     let policy = RetryPolicy()
     let now = Timestamp(seconds: 1_800_000_000)
 
-    func lacking(_ directory: String? = "/d", failures: Int = 0, checks: Int = 0) -> TransferError {
+    func space(in directory: String? = "/d", failures: Int = 0, checks: Int = 0) -> MissingSpace {
         var space = MissingSpace(in: directory, needed: 5)
         (space.failures, space.checks) = (failures, checks)
+        return space
+    }
+
+    func lacking(_ directory: String? = "/d", failures: Int = 0, checks: Int = 0) -> TransferError {
         var error = TransferError(.insufficientSpace, "full")
-        error.space = space
+        error.space = space(in: directory, failures: failures, checks: checks)
         return error
     }
 
@@ -25,9 +29,7 @@ import XferModel
     }
 
     @Test func checksInARowWaitTwiceAsLongEachUpToAMinute() {
-        let delays = (1...6).map {
-            SpaceWaitRules.delay(afterCheck: lacking(checks: $0).space!, policy).components.seconds
-        }
+        let delays = (1...6).map { SpaceWaitRules.delay(afterCheck: space(checks: $0), policy).components.seconds }
         #expect(delays == [10, 20, 40, 60, 60, 60])
     }
 
@@ -36,9 +38,9 @@ import XferModel
         let counted = SpaceWaitRules.counted(lacking(), after: known)
         #expect(try #require(counted.space).failures == (number == .max ? .max : max(0, number) + 1))
         let space = try #require(known.space)
-        #expect(policy.probeInterval...policy.cap ~= SpaceWaitRules.delay(afterRun: space, policy))
-        #expect(
-            policy.probeInterval...SpaceWaitRules.longestCheck ~= SpaceWaitRules.delay(afterCheck: space, policy))
+        #expect((policy.probeInterval...policy.cap).contains(SpaceWaitRules.delay(afterRun: space, policy)))
+        let checks = policy.probeInterval...SpaceWaitRules.longestCheck
+        #expect(checks.contains(SpaceWaitRules.delay(afterCheck: space, policy)))
     }
 
     @Test(arguments: FailureReason.allCases) func onlyFailuresForSpaceAreCounted(reason: FailureReason) {
@@ -47,7 +49,7 @@ import XferModel
         #expect((SpaceWaitRules.counted(former, after: nil).space != nil) == isSpace)
         // A failure of another kind in between begins the count again.
         var other = former
-        other.space = lacking(failures: 4).space
+        other.space = space(failures: 4)
         #expect(SpaceWaitRules.counted(lacking(), after: other).space?.failures == (isSpace ? 5 : 1))
     }
 

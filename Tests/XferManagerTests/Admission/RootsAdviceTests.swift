@@ -15,8 +15,9 @@ import XferModel
                 #"in /home/ann/c.yaml, in the entry of user 1001, or of a group, beneath access: "#
                     + #"roots: ["/home/ann", "/data"]"#))
         #expect(
-            advice.ofOperatorsToken.hasSuffix(
-                #"allow it in /home/ann/c.yaml: download: { roots: ["/home/ann", "/data"] }, "#
+            advice.ofOperatorsToken(beneath: "/home/ann/d").hasSuffix(
+                #"is outside the allowed directories of the token ("/home/ann/d"); an operator can "#
+                    + #"allow it in /home/ann/c.yaml: download: { roots: ["/home/ann", "/data"] }, "#
                     + #"and then make a token for it: xferctl token add NAME --dir "/data""#))
         let unlisted = RootsAdvice(refused: "/data", roots: [], file: "/c.yaml")
         #expect(

@@ -41,6 +41,23 @@ struct DeliveryTests {
         try await store.read { try $0.events(since: 0, types: [.webhookDiscarded], limit: 100) }
     }
 
+    @Test func aRepeatedWaitIsNotDelivered() async throws {
+        let webhook = WebhookDefinition(name: "w", url: Self.url, events: [.taskWaiting])
+        try await withDeliveries([webhook]) { store, _ in
+            var repeated = Wait(.insufficientSpace)
+            repeated.isRepeated = true
+            let error = TransferError(.insufficientSpace, "full")
+            try await store.write { [repeated] tx in
+                for wait in [Wait(.insufficientSpace), repeated, Wait(.retry), repeated] {
+                    try tx.append(
+                        .taskWaiting(wait: wait, error: error), taskID: TaskID(1), owner: Self.first, at: noon)
+                }
+            }
+            #expect(try await due(store, "w").count == 2)
+            #expect(try await store.read { try $0.events(since: 0, types: [.taskWaiting], limit: 100) }.count == 4)
+        }
+    }
+
     @Test(arguments: [(room - 1, 2), (room, 3), (room + 1, 3)])
     func deliveriesOfAUserWaitAsFarAsTheirBytesAllow(limit: Int64, count: Int) async throws {
         let webhook = WebhookDefinition(name: "w", url: Self.url, events: [.taskResumed])
