@@ -2,8 +2,8 @@ public import XferModel
 
 /// Decides how long a task waits for room on a file system.
 ///
-/// While free space is known to be missing, only the file system is asked, and ever more rarely. A run follows only when
-/// there seems to be room. If it lacks space all the same (a quota, an unknown length), the next one comes later.
+/// While free space is known to be missing, only the file system is checked, and ever more rarely. A run follows only
+/// when there seems to be room. If it lacks space all the same (a quota, an unknown length), the next one comes later.
 public enum SpaceWaitRules {
     /// The longest time between two checks of the free space.
     public static let longestCheck = Duration.seconds(60)
@@ -13,12 +13,13 @@ public enum SpaceWaitRules {
     /// - Parameter former: the failure that the task had before the run; nil if there was none, or progress since.
     public static func counted(_ error: TransferError, after former: TransferError?) -> TransferError {
         guard error.reason == .insufficientSpace else { return error }
-        var (error, space) = (error, error.space ?? MissingSpace())
+        var failure = error
+        var space = error.space ?? MissingSpace()
         let before = former?.reason == .insufficientSpace ? former?.space?.failures ?? 0 : 0
         space.failures = max(0, before).addingSaturated(1)
         space.checks = 0
-        error.space = space
-        return error
+        failure.space = space
+        return failure
     }
 
     /// The time until the next check, or run, after a run that lacked space.

@@ -45,8 +45,8 @@ public struct MountTable: Sendable {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
 
-    /// The mount with this device number, stat(2); nil if there is none, as for subvolumes of btrfs. Of several it is the
-    /// one with the shortest path, the latest of those: others show a part of the file system at another place.
+    /// The mount with this device number, stat(2); nil if there is none, as for subvolumes of btrfs. Of several it is
+    /// the one with the shortest path, the latest of those: others show a part of the file system at another place.
     public func mount(ofDevice device: UInt64) -> Mount? {
         let (major, minor) = (xfer_major(device), xfer_minor(device))
         let found = mounts.reversed().filter { $0.major == major && $0.minor == minor }

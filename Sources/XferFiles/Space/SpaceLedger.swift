@@ -68,10 +68,13 @@ public struct SpaceLedger: Sendable {
     /// The bytes that a transfer which does not run is going to write.
     public struct Request: Hashable, Sendable {
         public var needed: Int64
+        /// True if the reserve need not stay free.
+        public var usesReserve: Bool
         public var room: Room
 
-        public init(needed: Int64, room: Room) {
+        public init(needed: Int64, usesReserve: Bool = false, room: Room) {
             self.needed = needed
+            self.usesReserve = usesReserve
             self.room = room
         }
     }
@@ -84,7 +87,8 @@ public struct SpaceLedger: Sendable {
             guard let request = requests[index] else { return true }
             let before = granted[request.room.fileSystem, default: 0]
             let all = before.addingSaturated(max(0, request.needed))
-            guard fits(remaining: all, on: request.room.fileSystem, free: request.room.free) else { return false }
+            let free = max(0, request.room.free).addingSaturated(request.usesReserve ? reserve : 0)
+            guard fits(remaining: all, on: request.room.fileSystem, free: free) else { return false }
             granted[request.room.fileSystem] = all
             return true
         }

@@ -36,7 +36,8 @@ struct RootsAdvice {
     /// The text for callers with an operator's token that does not have the scope `operate`: the operators' roots count,
     /// and the token's directory, which alone is allowed now.
     func ofOperatorsToken(beneath directory: String) -> String {
-        "\(quoted(refused)) is outside the allowed directories of the token (\(quoted(directory))); an operator can allow it\(place): download: { roots: \(list) }, and then make a token for it: "
+        "\(quoted(refused)) is outside the allowed directories of the token (\(quoted(directory))); an operator can "
+            + "allow it\(place): download: { roots: \(list) }, and then make a token for it: "
             + "xferctl token add NAME --dir \(quoted(refused))"
     }
 

@@ -130,11 +130,12 @@ extension RunServices {
 
     /// The failure with the file system that is full, if it is about space and does not say which one.
     ///
-    /// - Parameter needed: the bytes that are still to be written there.
+    /// - Parameter needed: the bytes that are still to be written there; 0 if that is not known.
     func located(_ error: any Error, in directory: DirectoryHandle, needed: Int64) -> any Error {
         let known = (error as? TransferError) ?? (error as? FileError)?.transferError
         guard var failure = known, failure.reason == .insufficientSpace, failure.space == nil else { return error }
         failure.space = MissingSpace(in: directory.path, needed: max(needed, Self.leastRoom))
+        failure.space?.usesReserve = needed <= 0
         return failure
     }
 
@@ -152,7 +153,7 @@ extension RunServices {
         }
         let requests = waiting.map { entry -> SpaceLedger.Request? in
             guard let path = entry.space.directory, let room = rooms[path] else { return nil }
-            return SpaceLedger.Request(needed: entry.space.needed, room: room)
+            return SpaceLedger.Request(needed: entry.space.needed, usesReserve: entry.space.usesReserve, room: room)
         }
         return space.withLockedValue { $0.admitted(requests) }
     }

@@ -151,16 +151,16 @@ extension StoreTransaction {
         {
             return machine.onRequeue()
         }
-        let error = SpaceWaitRules.counted(error, after: machine.task.error)
         try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
+        let failure = SpaceWaitRules.counted(error, after: machine.task.error)
         switch rules.retry.decide(
-            after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
+            after: failure, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
             othersOfHost: rules.othersOfHost, using: &random)
         {
         case .again:
             return machine.onRequeue()
         case .wait(let wait):
-            return machine.onWait(wait, error: error)
+            return machine.onWait(wait, error: failure)
         case .fail(let error):
             try releaseReservations(of: machine.task.id)
             return machine.onFail(error, at: rules.now)

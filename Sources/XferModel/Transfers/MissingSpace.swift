@@ -4,6 +4,8 @@ public struct MissingSpace: Hashable, Sendable, Codable {
     public var directory: String?
     /// The bytes that the next run writes there, without the reserve.
     public var needed: Int64
+    /// True if the bytes may use the reserve: those of a body without a length, which is not known to leave it free.
+    public var usesReserve = false
     /// The number of runs in a row that lacked space without progress in between.
     public var failures = 0
     /// The number of checks since the last run.

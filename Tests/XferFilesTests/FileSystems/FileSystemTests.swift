@@ -163,4 +163,13 @@ import XferModel
         #expect(table.device(of: "/mnt2").map(table.hasDevice) == true && !MountTable(text: []).hasDevice(1))
         #expect(!MountTable().mounts.isEmpty)
     }
+
+    /// As `/run/netns` of `ip netns`, which shows a part of the root's file system.
+    @Test func theMountOfADeviceIsTheOneWithTheShortestPath() {
+        let lines = ["8:1 / /", "8:1 /run/netns /run/netns", "8:2 / /mnt", "8:2 /a /mnt"]
+        let text = lines.map { "36 35 \($0) rw - ext4 /dev/x rw\n" }.joined()
+        let table = MountTable(text: Array(text.utf8))
+        func point(_ minor: UInt64) -> String? { table.mount(ofDevice: xfer_device(8, minor))?.point }
+        #expect(point(1) == "/" && point(2) == "/mnt" && point(3) == nil)
+    }
 }

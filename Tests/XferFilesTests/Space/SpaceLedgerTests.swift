@@ -65,6 +65,11 @@ import XferModel
         #expect(ledger.admitted([request(601)]) == [])
         #expect(ledger.admitted([request(400), request(201), request(200), request(1)]) == [0, 2])
         #expect(ledger.admitted([request(700), request(900, on: 2), request(1, on: 2), nil]) == [1, 3])
+        var within = request(700)
+        within.usesReserve = true
+        #expect(ledger.admitted([within, request(0)]) == [0], "the reserve is used")
+        within.needed = 701
+        #expect(ledger.admitted([within]) == [])
         #expect(ledger.admitted([request(.max), request(.max, on: 2), request(-5), request(0)]) == [2, 3])
     }
 

@@ -22,7 +22,8 @@ import XferModel
         let unlisted = RootsAdvice(refused: "/data", roots: [], file: "/c.yaml")
         #expect(
             unlisted.ofUnlisted(Owner(uid: 1001))
-                == "user 1001 has no directory under access.users, nor by a group; an operator can allow it in /c.yaml: "
+                == "user 1001 has no directory under access.users, nor by a group; "
+                + "an operator can allow it in /c.yaml: "
                 + #"access: { users: { NAME: { roots: ["/data"] } } }, with the user's name"#)
         let without = RootsAdvice(refused: "/data", roots: [], file: nil)
         #expect(without.ofOperator.hasSuffix(#"to allow it, write: download: { roots: ["/data"] }"#))
