@@ -84,6 +84,8 @@ extension SettingForm where Value == BandwidthSchedule {
         var entries: [BandwidthSchedule.Entry] = []
         for item in items {
             guard let entry = item.text.flatMap({ BandwidthSchedule.Entry($0) }) else {
+                let fault = item.text.map { BandwidthSchedule.Fault.refusing($0, index: entries.count) }
+                if let fault, case .span = fault { throw SettingMismatch(fault.description, at: item) }
                 throw SettingMismatch(expected: BandwidthSchedule.expected, found: item)
             }
             entries.append(entry)

@@ -50,6 +50,12 @@ public struct BandwidthSchedule: Hashable, Sendable {
             }
         }
 
+        /// The fault of a text that is no entry.
+        public static func refusing(_ text: String, index: Int) -> Fault {
+            guard let (from, to) = Entry.ofSpan(text) else { return .malformed(index: index) }
+            return .span(from: from.description, to: to.description, index: index)
+        }
+
         /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
@@ -89,12 +95,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     public init(parsing lines: [String]) throws(Fault) {
         var entries: [Entry] = []
         for (index, line) in lines.enumerated() {
-            guard let entry = Entry(line) else {
-                if let (from, to) = Entry.ofSpan(line) {
-                    throw .span(from: from.description, to: to.description, index: index)
-                }
-                throw .malformed(index: index)
-            }
+            guard let entry = Entry(line) else { throw .refusing(line, index: index) }
             entries.append(entry)
         }
         try self.init(entries)

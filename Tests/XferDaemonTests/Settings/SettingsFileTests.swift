@@ -173,6 +173,11 @@ import XferModel
                 "/c.yaml:2:27: bandwidth.timetable: expected \(BandwidthSchedule.expected), found the string \"25:00 off\""
             ),
             (
+                "bandwidth:\n  timetable: [\"08:00 1M\", \"mon-fri 08:00-22:00 512K\"]",
+                "/c.yaml:2:27: bandwidth.timetable: an entry has no end: the span is two entries, "
+                    + "\"mon-fri 08:00 512K\" and \"mon-fri 22:00 off\""
+            ),
+            (
                 "bandwidth:\n  timetable: [\"08:00 1M\", \"no 08:00 1K\"]",
                 "/c.yaml:2:27: bandwidth.timetable: expected \(BandwidthSchedule.expected), found the string \"no 08:00 1K\""
             ),
