@@ -69,7 +69,7 @@ public final class TaskStore: Sendable {
     public var isDegraded: Bool { degradation != nil }
 
     /// The reason why the store is degraded; nil when it is not.
-    public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
+    public var degradation: String? { commits.examineDegradation() }
 
     /// The tasks of brief runs.
     public var uncommittedStarts: UncommittedStarts { commits.uncommittedStarts }

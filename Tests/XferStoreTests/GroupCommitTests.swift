@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import GRDBSQLite
+import Glibc
 import Testing
 import XferModel
 import XferTestSupport
@@ -299,6 +300,20 @@ struct GroupCommitTests {
         #expect(try await store.read { try $0.counts() } == [.queued: 2])
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aStoreWhoseFileIsMovedAwayIsDegradedWithoutAWriteAndRecoversWithTheFile() async throws {
+        let directory = try StoreDirectory()
+        let (changes, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let store = try directory.open(onDegradedChange: { continuation.yield($0 != nil) })
+        var iterator = changes.makeAsyncIterator()
+        try #require(rename(directory.database, directory.database + ".away") == 0)
+        #expect(store.isDegraded && store.isDegraded)
+        #expect(await iterator.next() == true)
+        try #require(rename(directory.database + ".away", directory.database) == 0)
+        #expect(await iterator.next() == false)
+        #expect(!store.isDegraded)
+        try store.close()
     }
 
     /// AFURLSessionManager's attemptsToRecreateUploadTasks: what cannot be made at once is tried again, within limits.

@@ -38,6 +38,10 @@ struct QueueText: Sendable {
         if let problem = status.configurationProblem {
             health = style(.red, "the configuration file was not applied: \(SafeText.sanitised(problem))")
         }
+        if let damaged = status.damagedRows, !damaged.isEmpty {
+            let rows = damaged.map { SafeText.sanitised($0) }.joined(separator: ", ")
+            health = style(.red, "damaged in the database: \(rows); xferctl doctor says what to do")
+        }
         if status.degraded {
             let reason = SafeText.sanitised(status.degradedReason ?? "the database cannot be written")
             health = style(.red, "degraded: \(reason)")

@@ -19,9 +19,11 @@ struct PolicyCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().all(PolicyList.self)) { result, terminal in
+            let session = try options.open()
+            options.show(try session.all(PolicyList.self)) { result, terminal in
                 PolicyText(style: terminal.style).table(result.policies).lines(on: terminal, orElse: "no policies")
             }
+            session.reportDamaged("trust policy")
         }
     }
 

@@ -20,9 +20,11 @@ struct ProfileCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().all(ProfileList.self)) { result, terminal in
+            let session = try options.open()
+            options.show(try session.all(ProfileList.self)) { result, terminal in
                 ProfileText(style: terminal.style).table(result.profiles).lines(on: terminal, orElse: "no profiles")
             }
+            session.reportDamaged("profile")
         }
     }
 

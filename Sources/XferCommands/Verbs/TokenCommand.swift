@@ -19,9 +19,11 @@ struct TokenCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().all(TokenList.self)) { result, terminal in
+            let session = try options.open()
+            options.show(try session.all(TokenList.self)) { result, terminal in
                 TokenText.lines(result.tokens, terminal)
             }
+            session.reportDamaged("token")
         }
     }
 

@@ -7,9 +7,13 @@ final class DamagedRows: Sendable {
 
     var all: [DamagedRow] { rows.withLockedValue(\.self) }
 
-    /// Replaces the rows of a table.
-    func replace(_ table: DamagedRow.Table, by found: [DamagedRow]) {
-        rows.withLockedValue { rows in rows = rows.filter { $0.table != table } + found }
+    /// Replaces the rows of a table. Returns those that were not among them.
+    @discardableResult func replace(_ table: DamagedRow.Table, by found: [DamagedRow]) -> [DamagedRow] {
+        rows.withLockedValue { rows in
+            let new = found.filter { !rows.contains($0) }
+            rows = rows.filter { $0.table != table } + found
+            return new
+        }
     }
 
     /// Does nothing if the row is not among them.

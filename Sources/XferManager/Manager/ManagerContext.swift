@@ -39,6 +39,8 @@ struct ManagerContext: Sendable {
     let settings: NIOLockedValueBox<ManagerSettings>
     /// The profiles and tokens whose rows cannot be read. Trust policies are in `RunServices.policies`.
     let damagedRows = DamagedRows()
+    /// The last reason why a directory of the state could not be used, so that each change is logged once.
+    let lastStateProblem = NIOLockedValueBox<String?>(nil)
     /// True after `TransferManager.beginShutdown`: no task starts and none is added.
     let isShuttingDown = NIOLockedValueBox(false)
 }
@@ -50,11 +52,44 @@ extension ManagerContext {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
             ?? services.policies.withLockedValue(\.damaged).first.map {
                 "the \($0) is damaged in the database, so nothing starts: set it again or remove it"
-            } ?? services.spool.problem ?? services.cache.directory.problem
+            } ?? stateProblem
+    }
+
+    /// The reason why a directory of the state cannot be used. A change since the last call is logged.
+    private var stateProblem: String? {
+        let problem = services.spool.problem ?? services.cache.directory.problem
+        let earlier = lastStateProblem.withLockedValue { last in
+            defer { last = problem }
+            return last
+        }
+        if let problem, earlier == nil {
+            services.logger.error("a directory of the state cannot be used", metadata: ["reason": "\(problem)"])
+        } else if problem == nil, earlier != nil {
+            services.logger.notice("the directories of the state can be used again")
+        }
+        return problem
     }
 
     /// The rows of the database that cannot be read and have no effect.
     var allDamagedRows: [DamagedRow] { services.policies.withLockedValue(\.damaged) + damagedRows.all }
+
+    /// Reads the profiles and tokens again, and logs the rows that were damaged since the last time. While the database
+    /// cannot be read, the rows that were found before remain.
+    func findDamagedRows() async {
+        let found: (profiles: [DamagedRow], tokens: [DamagedRow])? = try? await services.store.read {
+            (try $0.damagedProfiles(), try $0.damagedTokens())
+        }
+        guard let found else { return }
+        log(damagedRows.replace(.profile, by: found.profiles) + damagedRows.replace(.token, by: found.tokens))
+    }
+
+    func log(_ damaged: [DamagedRow]) {
+        for row in damaged {
+            services.logger.error(
+                "a row of the database is damaged and has no effect: set it again or remove it",
+                metadata: ["row": "\(row)"])
+        }
+    }
 }
 
 /// A part of the manager. The extension defines short names for the members of the shared context.

@@ -232,11 +232,7 @@ public final class TransferManager: ManagerPart, Sendable {
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
         context.damagedRows.replace(.profile, by: damagedProfiles)
         context.damagedRows.replace(.token, by: damagedTokens)
-        for row in context.allDamagedRows {
-            logger.error(
-                "a row of the database is damaged and has no effect: set it again or remove it",
-                metadata: ["row": "\(row)"])
-        }
+        context.log(context.allDamagedRows)
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
         await manager.policies.begin()
@@ -270,7 +266,12 @@ public final class TransferManager: ManagerPart, Sendable {
     public var storeID: String { store.storeID }
 
     /// The rows of the database that cannot be read and have no effect, for operators.
-    public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
+    ///
+    /// Profiles and tokens are read again, so that rows that were damaged since the start are among them.
+    public func damagedRows() async -> [String] {
+        await context.findDamagedRows()
+        return context.allDamagedRows.map(\.description)
+    }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

@@ -97,11 +97,13 @@ public enum Metric {
     // MARK: Database
 
     private static let database = [
-        degraded, databaseBytes, logBytes, checkpointAge, waitingWrites, commitDuration, commitChanges,
+        degraded, damagedRows, databaseBytes, logBytes, checkpointAge, waitingWrites, commitDuration, commitChanges,
     ]
 
     static let degraded = MetricFamily(
         .gauge, "xferd_degraded", "1 while the database cannot be written, else 0.")
+    static let damagedRows = MetricFamily(
+        .gauge, "xferd_damaged_rows", "Profiles, tokens and trust policies whose rows in the database are damaged.")
     static let databaseBytes = MetricFamily(.gauge, "xferd_database_bytes", "Length of the database file.")
     static let logBytes = MetricFamily(.gauge, "xferd_log_bytes", "Length of the database's write-ahead log.")
     static let checkpointAge = MetricFamily(

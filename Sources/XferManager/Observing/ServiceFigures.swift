@@ -9,6 +9,7 @@ import XferStore
 extension TransferManager {
     /// Samples of the parts' present figures.
     public func metricSamples() async -> [MetricSample] {
+        await context.findDamagedRows()
         var samples = databaseSamples + trafficSamples
         if let figures = try? await store.readStates({ try $0.figures(groupLimit: Metric.groupLimit) }) {
             samples += self.samples(of: figures)
@@ -44,6 +45,7 @@ extension TransferManager {
         let statistics = store.statistics
         return [
             Metric.degraded.sample(store.isDegraded),
+            Metric.damagedRows.sample(Int64(clamping: context.allDamagedRows.count)),
             Metric.databaseBytes.sample(statistics.databaseBytes),
             Metric.logBytes.sample(statistics.logBytes),
             Metric.checkpointAge.sample(statistics.checkpointAge.inSeconds),

@@ -15,7 +15,8 @@ public struct ProfileCommands: ManagerPart, Sendable {
     ///
     /// - Throws: `ManagerError`.
     public func list() async throws -> [ProfileEntry] {
-        try await translatingStoreErrors { try await store.read { try $0.profiles() } }.map { ProfileEntry($0) }
+        await context.findDamagedRows()
+        return try await translatingStoreErrors { try await store.read { try $0.profiles() } }.map { ProfileEntry($0) }
     }
 
     /// Returns a profile.
@@ -26,6 +27,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
         do {
             found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }
         } catch StoreError.unreadable {
+            await context.findDamagedRows()
             throw ManagerError.damagedProfile(name, path: "name")
         }
         guard let found else { throw ManagerError.profileNotFound(name) }

@@ -24,7 +24,8 @@ public struct TokenCommands: ManagerPart, Sendable {
     ///
     /// - Throws: `ManagerError`.
     public func list() async throws -> [AccessToken] {
-        try await translatingStoreErrors { try await store.read { try $0.tokens() } }.map(\.token)
+        await context.findDamagedRows()
+        return try await translatingStoreErrors { try await store.read { try $0.tokens() } }.map(\.token)
     }
 
     /// Adds a token. `text` is the token itself, which is not kept.

@@ -47,7 +47,6 @@ final class GroupCommit: @unchecked Sendable {
 
     deinit { thread?.end() }
 
-    var degradation: String? { state.withLock { $0.degradation } }
     /// Sets the webhooks and the bounds of their deliveries from the next transaction on.
     func follow(_ webhooks: WebhookSubscriptions?, within limits: DeliveryLimits) {
         state.withLock { ($0.webhooks, $0.deliveryLimits) = (webhooks, limits) }
@@ -111,11 +110,17 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    private func commitAll(_ database: Database) {
+    /// The transaction that all groups use, made for the first of them.
+    private func openTransaction(_ database: Database) -> StoreTransaction {
         let transaction =
             self.transaction
             ?? StoreTransaction(Connection(database), texts: configuration.texts, uncommittedStarts: uncommittedStarts)
         self.transaction = transaction
+        return transaction
+    }
+
+    private func commitAll(_ database: Database) {
+        let transaction = openTransaction(database)
         while let group = state.withLock({ $0.queue.next() }) {
             commit(group, transaction)
             log.onCommit(database)
@@ -236,6 +241,17 @@ final class GroupCommit: @unchecked Sendable {
 
     // MARK: Degraded
 
+    /// The reason why changes are refused; nil if they are accepted.
+    ///
+    /// The store becomes degraded here if the database's files were moved or removed. A store without writes would not
+    /// detect that otherwise.
+    func examineDegradation() -> String? {
+        let (reason, isClosed) = state.withLock { ($0.degradation, $0.isClosed) }
+        guard reason == nil, !isClosed, let fault = place.fault else { return reason }
+        degrade(fault.description)
+        return fault.description
+    }
+
     private func degrade(_ reason: String) {
         let isNew = state.withLock { state in
             defer { state.degradation = reason }
@@ -251,13 +267,14 @@ final class GroupCommit: @unchecked Sendable {
             guard let interval = self?.configuration.probeInterval else { return }
             try? await Task.sleep(for: interval)
             guard let self, !isClosed else { return }
-            pool.asyncWriteWithoutTransaction { _ in self.probe() }
+            pool.asyncWriteWithoutTransaction { self.probe($0) }
         }
     }
 
     /// Commits something that changes a page each time.
-    private func probe() {
-        guard let transaction, !isClosed else { return }
+    private func probe(_ database: Database) {
+        guard !isClosed else { return }
+        let transaction = openTransaction(database)
         do throws(StoreError) {
             try transaction.begin()
             let count = try transaction.setting("probe").flatMap { Int64($0, radix: 10) } ?? 0

@@ -42,6 +42,19 @@ struct StateDirectoryTests {
         }
     }
 
+    @Test func aStateDirectoryThatIsMovedAwayAndBackIsLoggedOnceEachWayWithoutAnyWrite() async throws {
+        try await withDaemon { daemon in
+            let away = daemon.directory.file("away")
+            try #require(rename(daemon.stateDirectory, away) == 0)
+            for _ in 0..<3 { #expect(try await health(daemon).hasPrefix("HTTP/1.1 503")) }
+            try await eventually("logged") { daemon.log.contains("the database cannot be written: nothing starts") }
+            try #require(rename(away, daemon.stateDirectory) == 0)
+            try await eventually("logged") { daemon.log.contains("the database can be written again") }
+            #expect(try await health(daemon).hasPrefix("HTTP/1.1 200"))
+            #expect(daemon.log.ranges(of: "the database cannot be written: nothing").count == 1)
+        }
+    }
+
     @Test func aStateDirectoryThatReappearsIsWrittenAgain() async throws {
         try await withDaemon { daemon in
             let kept = try await daemon.add("http://127.0.0.1:9/", ["paused": true])

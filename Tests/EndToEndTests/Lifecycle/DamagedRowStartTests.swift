@@ -7,6 +7,12 @@ import XferTestSupport
     /// Stops the daemon, changes its database and starts it again.
     private func restart(_ daemon: DaemonFixture, after statement: String) async throws {
         try await daemon.stop()
+        try await damage(daemon, statement)
+        try await daemon.start()
+    }
+
+    /// Changes the database on a connection of its own.
+    private func damage(_ daemon: DaemonFixture, _ statement: String) async throws {
         let damage = """
             import sqlite3
             with sqlite3.connect('\(daemon.stateDirectory)/xferd.sqlite') as db:
@@ -15,7 +21,6 @@ import XferTestSupport
             """
         let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
         #expect(damaged.isSuccess, "\(damaged)")
-        try await daemon.start()
     }
 
     private func damagedRows(_ daemon: DaemonFixture) async throws -> JSONValue? {
@@ -47,6 +52,27 @@ import XferTestSupport
             #expect(try await damagedRows(daemon) == nil)
             let other = try await daemon.add(server.url("/f"), ["profile": "bad", "output": "g"])
             try expectFile(try await daemon.complete(other), is: source)
+        }
+    }
+
+    @Test func aProfileThatIsDamagedWhileTheDaemonRunsIsNamedEverywhere() async throws {
+        try await withDaemon { daemon in
+            for name in ["bad", "good"] {
+                _ = try await daemon.call("profile.set", ["profile": ["name": .string(name), "allow_metered": true]])
+            }
+            try await damage(daemon, "UPDATE profile SET profile = '{bad' WHERE name = 'bad'")
+            let listed = try await daemon.ctl("profile")
+            #expect(listed.isSuccess && listed.output.contains("good") && !listed.output.contains("bad"), "\(listed)")
+            #expect(
+                listed.errors.contains("the profile \"bad\" is damaged in the database: set it again"), "\(listed)")
+            #expect(daemon.log.contains("a row of the database is damaged and has no effect"))
+            #expect(try await damagedRows(daemon) == ["profile \"bad\""])
+            let status = try await daemon.ctl("status")
+            #expect(status.output.contains("damaged in the database: profile \"bad\""), "\(status)")
+            let doctor = try await daemon.ctl("doctor")
+            #expect(doctor.exit == .code(1) && doctor.output.contains("profile \"bad\""), "\(doctor)")
+            #expect(try await daemon.ctl("profile", "remove", "bad").isSuccess)
+            #expect(try await damagedRows(daemon) == nil)
         }
     }
 

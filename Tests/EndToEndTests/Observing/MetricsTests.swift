@@ -74,6 +74,7 @@ import XferTestSupport
                 "xferd_tasks{state=\"completed\"} 1", "xferd_tasks{state=\"paused\"} 2",
                 "xferd_tasks_ended_total{state=\"failed\"} 1", "xferd_task_failures_total{reason=\"http_status\"} 1",
                 "xferd_waiting_tasks{reason=\"schedule\"} 1", "xferd_degraded 0", "xferd_queue_paused 0",
+                "xferd_damaged_rows 0",
                 "xferd_queue_wait_seconds_count 2", "xferd_run_duration_seconds_count 2", "xferd_failed_urls 1",
                 "xferd_rpc_calls_total{method=\"task.add\",outcome=\"ok\"} 5", "xferd_requests_total 2",
                 "xferd_rpc_calls_total{method=\"task.get\",outcome=\"error\"} 1", "xferd_loop_stalls_total 0",
