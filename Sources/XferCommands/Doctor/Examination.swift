@@ -17,11 +17,14 @@ struct Examination: Sendable {
         .problem("socket", "no daemon answers: \(error.reasons)", error.advice(managers))
     }
 
-    static func socket(_ status: DaemonStatus.Result, clientVersion: String) -> Finding {
+    /// - Parameter restart: the way to restart this daemon.
+    static func socket(
+        _ status: DaemonStatus.Result, clientVersion: String, restart: String = DaemonLaunch.anyRestart
+    ) -> Finding {
         guard status.version == clientVersion else {
             return .warning(
                 "socket", "\(status.socket) answers, xferd \(status.version), but xferctl is \(clientVersion)",
-                "restart the daemon, which may be older than its file: systemctl restart xferd")
+                "restart the daemon, which may be older than its file: \(restart)")
         }
         return .well("socket", "\(status.socket) answers, xferd \(status.version)")
     }
@@ -51,18 +54,30 @@ struct Examination: Sendable {
             "free space, or restore the missing files in \(status.stateDirectory); xferd continues by itself")
     }
 
-    func configuration(_ status: DaemonStatus.Result) -> Finding {
+    /// - Parameters:
+    ///   - file: the daemon's configuration file.
+    ///   - restart: the way to restart this daemon.
+    func configuration(
+        _ status: DaemonStatus.Result, file: String? = nil, restart: String = DaemonLaunch.anyRestart
+    ) -> Finding {
         guard let problem = status.configurationProblem else {
             guard let waiting = status.keysWaitingForRestart, !waiting.isEmpty else {
                 return .well("settings", "the configuration is in force")
             }
+            let keys = waiting.map { SafeText.sanitised($0) }.joined(separator: ", ")
             return .warning(
-                "settings", "\(waiting.joined(separator: ", ")) of the configuration file wait for a restart",
-                "restart the daemon: systemctl restart xferd (--user for your own), or xferctl daemon stop and start")
+                "settings", "\(keys) of the configuration file wait\(waiting.count == 1 ? "s" : "") for a restart",
+                "restart the daemon: \(restart)")
         }
         return .problem(
             "settings", "the configuration file was not applied: \(problem)",
-            "xferd --check-config shows the line; save the file again when it is corrected")
+            "\(checkCommand(file)) shows the line; save the file again when it is corrected")
+    }
+
+    /// The command that checks the daemon's file, which need not be that of the caller's own daemon.
+    private func checkCommand(_ file: String?) -> String {
+        guard let file else { return "xferd --check-config" }
+        return "xferd --config \(SafeText.sanitised(SuggestedCommand.quoted(file))) --check-config"
     }
 
     func queue(isPaused: Bool, network: NetworkState?) -> [Finding] {

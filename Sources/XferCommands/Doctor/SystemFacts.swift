@@ -93,7 +93,8 @@ struct SystemFacts: Sendable {
         return Room(free: bytes(facts.f_bavail), size: bytes(facts.f_blocks))
     }
 
-    private static func text(_ path: String, limit: Int = 1 << 20) -> String? {
+    /// The beginning of a text file; nil when it cannot be read.
+    static func text(_ path: String, limit: Int = 1 << 20) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
         return read(file, limit: limit)

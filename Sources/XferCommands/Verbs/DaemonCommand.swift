@@ -44,9 +44,11 @@ struct DaemonCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(DaemonStatus.self)
-            let keeper = options.connection.isRemote ? nil : DaemonKeeper(processID: answer.value.pid)
+            let launch =
+                options.connection.isRemote
+                ? nil : DaemonLaunch(processID: answer.value.pid, text: { SystemFacts.text($0) })
             options.show(answer) { status, terminal in
-                DaemonText(style: terminal.style).lines(status, keeper)
+                DaemonText(style: terminal.style).lines(status, launch, hasLog: Log.file(status) != nil)
             }
         }
     }
@@ -133,11 +135,18 @@ struct DaemonCommand: ParsableCommand {
             do throws(CommandFailure) {
                 let daemon = try DaemonSession.open(instance, error: .discarding)
                 let status = try daemon.call(DaemonStatus.self).value
-                return (status.stateDirectory + "/xferd.log", DaemonKeeper(processID: status.pid))
+                return (Self.file(status), DaemonKeeper(processID: status.pid))
             } catch {
                 guard instance == .automatic || instance == .user else { throw error }
                 return (UserPlaces.ofThisProcess().log, nil)
             }
+        }
+
+        /// The file of the log of a daemon without a service manager; nil if there is none that can be read.
+        static func file(_ status: DaemonStatus.Result) -> String? {
+            if let file = DaemonLaunch.logFile(processID: status.pid) { return file }
+            let file = status.stateDirectory + "/xferd.log"
+            return access(file, R_OK) == 0 ? file : nil
         }
 
         private func showJournal(isUser: Bool) throws(CommandFailure) {
@@ -159,8 +168,10 @@ struct DaemonText: Sendable {
 
     /// The lines about a daemon.
     ///
-    /// - Parameter keeper: nil for a daemon on another machine.
-    func lines(_ status: DaemonStatus.Result, _ keeper: DaemonKeeper?) -> [String] {
+    /// - Parameters:
+    ///   - launch: nil for a daemon on another machine.
+    ///   - hasLog: true if the log of a daemon without a service manager can be read.
+    func lines(_ status: DaemonStatus.Result, _ launch: DaemonLaunch?, hasLog: Bool) -> [String] {
         var lines = [
             entry(
                 "xferd",
@@ -168,14 +179,18 @@ struct DaemonText: Sendable {
             entry("socket", SafeText.sanitised(status.socket)),
             entry("state in", SafeText.sanitised(status.stateDirectory)),
         ]
-        switch keeper {
+        switch launch?.keeper {
         case .systemManager: lines.append(entry("kept by", "systemd: systemctl status xferd"))
         case .userManager: lines.append(entry("kept by", "your systemd: systemctl --user status xferd"))
         case .unmanaged:
-            lines.append(entry("kept by", "no service manager: after a restart of the machine `xferctl add` starts it"))
+            lines.append(entry("kept by", launch?.keeperText ?? ""))
         case nil: break
         }
-        if keeper != nil { lines.append(entry("log", "xferctl daemon log")) }
+        if let launch {
+            let isReadable = launch.keeper != .unmanaged || hasLog
+            lines.append(
+                entry("log", isReadable ? "xferctl daemon log" : "standard error of the command that started xferd"))
+        }
         return lines
     }
 

@@ -46,14 +46,20 @@ struct DoctorCommand: ParsableCommand {
         let status = answer.value
         var settings: [String: String] = [:]
         var isOperator = false
+        var file: String?
         if case .success(let config) = try session.attempt(DaemonConfig.self, NoParams()) {
             isOperator = true
+            file = config.value.file
             for setting in config.value.settings { settings[setting.key] = setting.value.stringValue }
         }
         let examination = Examination(system: system, settings: settings)
+        let restart =
+            options.connection.isRemote
+            ? DaemonLaunch.anyRestart : DaemonLaunch(processID: status.pid, text: system.text).restart
         var findings = [
-            Examination.socket(status, clientVersion: RootCommand.configuration.version),
-            examination.rights(isOperator: isOperator), examination.database(status), examination.configuration(status),
+            Examination.socket(status, clientVersion: RootCommand.configuration.version, restart: restart),
+            examination.rights(isOperator: isOperator), examination.database(status),
+            examination.configuration(status, file: file, restart: restart),
         ]
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)

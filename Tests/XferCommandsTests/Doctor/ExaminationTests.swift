@@ -90,8 +90,14 @@ import XferSystem
         status.keysWaitingForRestart = ["rpc.max_line", "listen"]
         let waiting = examination(system()).configuration(status)
         #expect(waiting.level == .warning && waiting.message.contains("rpc.max_line, listen"))
+        status.keysWaitingForRestart = ["listen"]
+        let one = examination(system()).configuration(status, restart: "xferd --config /c")
+        #expect(one.message == "listen of the configuration file waits for a restart")
+        #expect(one.advice == "restart the daemon: xferd --config /c")
         status.configurationProblem = "line 3"
-        #expect(examination(system()).configuration(status).message.contains("line 3"))
+        let refused = examination(system()).configuration(status, file: "/etc/my xferd.yaml")
+        #expect(refused.message.contains("line 3"))
+        #expect(refused.advice?.hasPrefix("xferd --config '/etc/my xferd.yaml' --check-config shows") == true)
     }
 
     @Test func aPausedQueueAndAMissingRouteAreFound() {
