@@ -33,6 +33,12 @@ struct RootsAdvice {
             + "access: { users: { NAME: { roots: \(list) } } }, with the user's name"
     }
 
+    /// The text for callers with a guest's token: its directory has to lie beneath the guest's roots.
+    func ofGuestsToken(_ owner: Owner) -> String {
+        "\(refusal); an operator can make a token for a directory beneath these: xferctl token add NAME "
+            + "--owner \(owner.rawValue) --dir DIR"
+    }
+
     /// The text for callers with an operator's token that does not have the scope `operate`: the operators' roots count,
     /// and the token's directory, which alone is allowed now.
     func ofOperatorsToken(beneath directory: String) -> String {

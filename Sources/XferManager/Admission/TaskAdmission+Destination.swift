@@ -82,8 +82,10 @@ extension TaskAdmission {
         case .outsideRoots(let directory, let roots):
             let advice = RootsAdvice(refused: directory, roots: roots, file: settings.configurationFile)
             if principal.isOperator { return .permissionDenied(path: path, reason: advice.ofOperator) }
-            guard settings.isOperator(principal.owner) else {
-                return .permissionDenied(path: path, reason: advice.ofGuest(principal.owner))
+            let owner = principal.owner
+            guard settings.isOperator(owner) else {
+                return .permissionDenied(
+                    path: path, reason: principal.isConfined ? advice.ofGuestsToken(owner) : advice.ofGuest(owner))
             }
             let own =
                 if case .directory(let directory) = principal.confinement {

@@ -65,7 +65,7 @@ public struct TokenCommands: ManagerPart, Sendable {
 
     /// Throws unless the directory exists beneath a root of the owner's, and the token adds tasks that are confined.
     private func check(_ directory: String?, of owner: Owner, _ scope: TokenScope) async throws {
-        guard let directory else { return }
+        guard let directory else { return try await requireDownloads(of: owner, scope) }
         guard scope == .add || scope == .own else {
             throw ManagerError.invalidField(
                 path: "dir", reason: "tokens with the scope \(scope.rawValue) are not confined",
@@ -89,6 +89,23 @@ public struct TokenCommands: ManagerPart, Sendable {
         let advice = RootsAdvice(refused: refused, roots: roots, file: settings.configurationFile)
         if settings.isOperator(owner) { return advice.ofOperator }
         return roots.isEmpty ? advice.ofUnlisted(owner) : advice.ofGuest(owner)
+    }
+
+    /// Throws if the token would add tasks beneath the directory for downloads, where a guest may not write: each of its
+    /// adds would be refused.
+    private func requireDownloads(of owner: Owner, _ scope: TokenScope) async throws {
+        let settings = settings
+        let downloads = settings.downloadDirectory
+        guard scope == .add || scope == .own, !settings.isOperator(owner) else { return }
+        let roots = await services.pool(of: owner, forPath: downloads).run { [rights = services.rights] in
+            rights.rootsOfTokens(of: owner).roots
+        }
+        let guest = Principal(owner: owner, isOperator: false, roots: roots)
+        // A user without roots has no access yet.
+        guard !roots.isEmpty, guest.defaultDirectory(downloads) != downloads else { return }
+        throw ManagerError.invalidField(
+            path: "dir", reason: "user \(owner.rawValue) may not write in download.dir (\(downloads))",
+            expected: "a directory beneath \(roots.joined(separator: " or ")): xferctl token add --dir DIR")
     }
 
     /// Revokes a token: from now on it is refused, and its connections end.

@@ -25,6 +25,9 @@ import XferModel
                 == "user 1001 has no directory under access.users, nor by a group; "
                 + "an operator can allow it in /c.yaml: "
                 + #"access: { users: { NAME: { roots: ["/data"] } } }, with the user's name"#)
+        #expect(
+            advice.ofGuestsToken(Owner(uid: 1001)).hasSuffix(
+                "beneath these: xferctl token add NAME --owner 1001 --dir DIR"))
         let without = RootsAdvice(refused: "/data", roots: [], file: nil)
         #expect(without.ofOperator.hasSuffix(#"to allow it, write: download: { roots: ["/data"] }"#))
     }
