@@ -59,10 +59,26 @@ struct LogRecord {
         ]
         if !fields.isEmpty {
             var members = JSONObject()
-            for field in fields { members[field.key] = .string(field.value) }
+            for field in fields { members[field.key] = Self.json(field.value, of: field.key) }
             object["fields"] = .object(members)
         }
         return .object(object)
+    }
+
+    /// The fields that are numbers in the form `json`.
+    private static let numericFields: Set<String> = [
+        "attempts", "bytes", "bytes_per_second", "count", "holds", "incarnation", "limit", "operation", "owner", "pid",
+        "seconds", "task", "transfer", "tries", "uid",
+    ]
+
+    private static func json(_ value: String, of key: String) -> JSONValue {
+        guard numericFields.contains(key), let number = try? JSONValue(parsing: Array(value.utf8)) else {
+            return .string(value)
+        }
+        return switch number {
+        case .integer, .number: number
+        default: .string(value)
+        }
     }
 
     /// Escapes control characters, so that a message is one line and cannot control a terminal.

@@ -39,8 +39,10 @@ struct EndLog: Sendable {
                 }
                 // Only of those that are written: a read takes longer than a line.
                 let reader = store.withLockedValue { $0.value }
-                let task = try? await reader?.read { try $0.task(id) }
-                EndLogLine(event, task ?? nil)?.write(to: logger)
+                let found = try? await reader?.read { reader in
+                    (try reader.task(id), try reader.runTimes(of: id, upTo: event))
+                }
+                EndLogLine(event, found?.0, found?.1)?.write(to: logger)
                 if limit.isUsedUp {
                     logger.notice(
                         "further ones are not logged for a minute: xferctl list --state \(kind) shows all")
@@ -77,8 +79,10 @@ struct EndLogLine {
     let message: String
     private(set) var metadata: Logger.Metadata = [:]
 
-    /// - Parameter task: nil if it was removed already.
-    init?(_ event: Event, _ task: TransferTask?) {
+    /// - Parameters:
+    ///   - task: nil if it was removed already.
+    ///   - runs: the task's runs up to this event.
+    init?(_ event: Event, _ task: TransferTask?, _ runs: RunTimes? = nil) {
         switch event.payload {
         case .taskCompleted(let path, let size, let skipped, let notModified, let warning):
             level = .info
@@ -96,17 +100,20 @@ struct EndLogLine {
         }
         if let id = event.taskID { metadata["task"] = "\(id)" }
         if let owner = event.owner { metadata["owner"] = "\(owner)" }
-        if let task { add(task) }
+        if let task { add(task, runs) }
     }
 
-    private mutating func add(_ task: TransferTask) {
+    private mutating func add(_ task: TransferTask, _ runs: RunTimes?) {
         metadata["url"] = "\(Redaction.url(task.specification.request.url.string))"
         if metadata["host"] == nil { metadata["host"] = "\(task.host)" }
         if let label = task.specification.label { metadata["label"] = "\(label)" }
         if let name = task.specification.destination.name, metadata["path"] == nil { metadata["name"] = "\(name)" }
-        metadata["attempts"] = "\(task.attempts)"
+        let count = max(task.attempts, runs?.count ?? 0)
+        metadata["attempts"] = "\(count)"
         guard let start = task.startedAt, let end = task.finishedAt else { return }
-        let milliseconds = max(0, end.rawValue.subtractingSaturated(start.rawValue)) / 1000
+        var milliseconds = max(0, end.rawValue.subtractingSaturated(start.rawValue)) / 1000
+        // Several runs, with waits between them, or a retry by the user.
+        if let runs, runs.count > 1 { milliseconds = runs.milliseconds }
         metadata["seconds"] = "\(Self.seconds(milliseconds))"
         let bytes = max(task.received, task.sent)
         if milliseconds > 0, bytes > 0 {

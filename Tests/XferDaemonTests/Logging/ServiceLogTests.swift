@@ -23,13 +23,13 @@ import XferTestSupport
     }
 
     @Test func aJSONLineIsOneObject() throws {
-        let line = record("say \"hi\"\n", ["n": "1"]).line(.json)
+        let line = record("say \"hi\"\n", ["n": "1", "task": "7", "seconds": "1.5", "count": "many"]).line(.json)
         #expect(!line.contains("\n"))
         let value = try JSONValue(parsing: Array(line.utf8))
         #expect(value["time"] == "2026-01-02T03:04:05.678Z")
         #expect(value["level"] == "warning")
         #expect(value["message"] == "say \"hi\"\n")
-        #expect(value["fields"]?["n"] == "1")
+        #expect(value["fields"] == ["n": "1", "task": 7, "seconds": 1.5, "count": "many"])
     }
 
     @Test(arguments: [LogRecord.Form.text, .journal, .plain])

@@ -58,6 +58,24 @@ import XferModel
         #expect(EndLogLine(event(.taskCancelled), nil) == nil)
     }
 
+    @Test func theTimeBetweenRunsDoesNotCount() throws {
+        let failure = EventPayload.taskFailed(error: TransferError(.httpStatus, "h answered 404"))
+        let payloads: [(Int64, EventPayload)] = [
+            (10, .taskStarted(attempt: 1, offset: 0)), (11, failure), (34, .taskResumed),
+            (34, .taskStarted(attempt: 1, offset: 0)),
+            (36, .taskCompleted(path: "/d/f", size: 6000, skipped: false, notModified: false)),
+        ]
+        let events = payloads.enumerated().map { index, entry in
+            Event(
+                seq: Int64(index + 1), time: Timestamp(seconds: entry.0), taskID: id, owner: Owner(uid: 1000),
+                payload: entry.1)
+        }
+        let runs = RunTimes(events)
+        #expect(runs.count == 2 && runs.milliseconds == 3000)
+        #expect(RunTimes(Array(events.dropFirst(3))).milliseconds == 2000)
+        #expect(RunTimes([]).count == 0)
+    }
+
     @Test(arguments: [(0, "0.0"), (99, "0.0"), (100, "0.1"), (1500, "1.5"), (61_000, "61.0")] as [(Int64, String)])
     func durationsHaveTenthsOfASecond(milliseconds: Int64, text: String) {
         #expect(EndLogLine.seconds(milliseconds) == text)
