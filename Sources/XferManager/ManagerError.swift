@@ -54,6 +54,13 @@ extension ManagerError: CustomStringConvertible {
 }
 
 extension ManagerError {
+    /// The user would have more unfinished tasks than its entry of the configuration allows.
+    static func tooManyTasks(of owner: Owner, limit: Int) -> ManagerError {
+        .limitExceeded(
+            reason: "unfinished tasks of this user; an operator can raise max_tasks in access.users."
+                + "\(owner.rawValue), or in the entry of a group, in the configuration file", limit: limit)
+    }
+
     /// The profile's row in the database cannot be read.
     ///
     /// - Parameter path: the field that names the profile.

@@ -97,6 +97,18 @@ public struct AccountDirectory: Sendable {
 }
 
 extension AccessPolicy {
+    /// A fault of an entry of `access.users` or `access.groups`.
+    struct EntryFault: Hashable, CustomStringConvertible {
+        /// The key of the settings: `access.users` or `access.groups`.
+        let key: String
+        let name: String
+        let reason: String
+        /// The effect on the service, which starts all the same.
+        let effect: String
+
+        var description: String { "\(key).\(name): \(reason), \(effect)" }
+    }
+
     /// The policy that the settings describe, and warnings about entries that were left out.
     ///
     /// An entry whose user or group does not exist is left out with a warning: a deleted account must not stop the
@@ -107,26 +119,44 @@ extension AccessPolicy {
     public static func load(
         _ settings: Settings, ownUID: UInt32, ownRoots: [String]? = nil, accounts: AccountDirectory = .system
     ) -> (policy: AccessPolicy, warnings: [String]) {
-        var warnings: [String] = []
-        func resolve(
+        let (users, groups, faults) = resolve(settings.access, accounts)
+        let policy = AccessPolicy(
+            ownUID: ownUID, operatorRoots: settings.service.roots, ownRoots: ownRoots, users: users, groups: groups)
+        return (policy, faults.map(\.description))
+    }
+
+    /// The faults of the entries, which `xferd --check-config` refuses.
+    static func entryFaults(_ settings: Settings, accounts: AccountDirectory = .system) -> [EntryFault] {
+        resolve(settings.access, accounts).faults
+    }
+
+    private static func resolve(
+        _ access: Settings.Access, _ accounts: AccountDirectory
+    ) -> (users: [UInt32: Settings.Grant], groups: [UInt32: Settings.Grant], faults: [EntryFault]) {
+        var faults: [EntryFault] = []
+        func entries(
             _ grants: [String: Settings.Grant], _ kind: String, _ number: (String) -> UInt32?
         ) -> [UInt32: Settings.Grant] {
             var resolved: [UInt32: Settings.Grant] = [:]
+            func report(_ name: String, _ reason: String, _ effect: String) {
+                faults.append(EntryFault(key: "access.\(kind)s", name: name, reason: reason, effect: effect))
+            }
             for (name, grant) in grants.sorted(by: { $0.key < $1.key }) {
                 guard let id = number(name) ?? UInt32(name, radix: 10) else {
-                    warnings.append("access.\(kind)s.\(name): there is no such \(kind), the entry is left out")
+                    report(name, "there is no such \(kind)", "the entry is left out")
                     continue
                 }
+                if kind == "user", id == overflowUID {
+                    report(name, "\(Refusal.overflowUser)", "the entry has no effect")
+                }
                 if resolved.updateValue(grant, forKey: id) != nil {
-                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) occurs twice, this entry applies")
+                    report(name, "\(kind) \(id) occurs twice", "this entry applies")
                 }
             }
             return resolved
         }
-        let users = resolve(settings.access.users, "user", accounts.uid)
-        let groups = resolve(settings.access.groups, "group", accounts.gid)
-        let policy = AccessPolicy(
-            ownUID: ownUID, operatorRoots: settings.service.roots, ownRoots: ownRoots, users: users, groups: groups)
-        return (policy, warnings)
+        let users = entries(access.users, "user", accounts.uid)
+        let groups = entries(access.groups, "group", accounts.gid)
+        return (users, groups, faults)
     }
 }

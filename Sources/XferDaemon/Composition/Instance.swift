@@ -12,14 +12,18 @@ package struct Instance: Sendable {
     /// Warnings about files and directories that the configuration names and the service cannot use now.
     package let missing: [SettingsProblem]
 
-    /// - Throws: `InstancePathsError`, `SettingsRejection`.
-    package init(_ options: DaemonOptions, environment: [String: String] = ProcessEnvironment.all) throws {
+    /// - Parameter refusesEntries: true if faults of entries of `access` are errors. A start only warns: a deleted
+    ///   account, or a directory service that is down, must not stop the service.
+    /// - Throws: `InstancePathsError`, `SettingsRejection` with all faults.
+    package init(
+        _ options: DaemonOptions, environment: [String: String] = ProcessEnvironment.all, refusesEntries: Bool = false
+    ) throws {
         self.options = options
         self.environment = environment
         paths = try InstancePaths(
             flags: options.paths, environment: environment, uid: geteuid(),
             accountHome: AccountDirectory.home(of: geteuid()), hasDirectory: UserPlaces.isOwnDirectory)
-        (loaded, missing) = try Self.load(options, environment, paths)
+        (loaded, missing) = try Self.load(options, environment, paths, refusesEntries: refusesEntries)
         SecretNames.setAdditional(loaded.settings.redaction.names)
     }
 
@@ -29,13 +33,14 @@ package struct Instance: Sendable {
     }
 
     private static func load(
-        _ options: DaemonOptions, _ environment: [String: String], _ paths: InstancePaths
+        _ options: DaemonOptions, _ environment: [String: String], _ paths: InstancePaths, refusesEntries: Bool = false
     ) throws -> (LoadedSettings, [SettingsProblem]) {
         let file = try ConfigurationFile.read(paths)
-        let loaded = try LoadedSettings(
+        let (loaded, faults) = LoadedSettings.read(
             flags: options.settings, environment: environment, file: file, instance: paths)
         let files = NamedFiles(loaded, file: file, instance: paths)
-        guard files.problems.isEmpty else { throw SettingsRejection(problems: files.problems) }
+        let problems = faults + files.problems + (refusesEntries ? files.entryProblems() : [])
+        guard problems.isEmpty else { throw SettingsRejection(problems: problems) }
         return (loaded, files.warnings)
     }
 

@@ -13,10 +13,7 @@ public enum OneShotCommands {
     /// Checks the configuration; prints its faults with line and column.
     public static func checkConfiguration(_ options: DaemonOptions) -> DaemonExit {
         report {
-            let instance = try Instance(options)
-            let unknown = AccessPolicy.load(instance.loaded.settings, ownUID: geteuid()).warnings
-            for fault in unknown { Daemon.complain("\(instance.paths.configurationFile): \(fault)") }
-            guard unknown.isEmpty else { throw UnknownUsers() }
+            let instance = try Instance(options, refusesEntries: true)
             for warning in instance.loaded.warnings + instance.missing.map(\.description) {
                 Daemon.complain("warning: \(warning)")
             }
@@ -86,12 +83,6 @@ public enum OneShotCommands {
             let state = try Instance(options).paths.stateDirectory
             try StandardOutput.write("\(try DatabaseMaintenance.restore(backup, stateDirectory: state))\n")
         }
-    }
-
-    /// The error that entries of `access` refer to users or groups that do not exist. A start only warns: a deleted
-    /// account, or a directory service that is down, must not stop the service.
-    private struct UnknownUsers: Error, CustomStringConvertible {
-        var description: String { "the configuration names users or groups who do not exist, or twice" }
     }
 
     private static func report(fault: DaemonExit = .badConfiguration, _ body: () throws -> Void) -> DaemonExit {

@@ -119,9 +119,21 @@ extension ConfigurationNode {
 }
 
 extension ConfigurationSyntaxError {
+    /// The message about a character with which no value begins (YAML 1.2 §6.1, §7.3.3).
+    private static func message(ofUnexpectedCharacterAt mark: Mark, in yaml: String) -> String {
+        let lines = yaml.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.indices.contains(mark.line - 1),
+            let found = lines[mark.line - 1].dropFirst(max(0, mark.column - 1)).first
+        else { return "not YAML: a value that begins with a reserved character needs quotes" }
+        if found == "\t" { return "not YAML: a tab, expected spaces as indentation" }
+        return "not YAML: a value that begins with \(found) needs quotes"
+    }
+
     fileprivate init(_ error: YamlError) {
         func at(_ mark: Mark) -> ConfigurationPosition { ConfigurationPosition(line: mark.line, column: mark.column) }
         switch error {
+        case .scanner(_, let problem, let mark, let yaml) where problem.contains("cannot start any token"):
+            self.init(message: Self.message(ofUnexpectedCharacterAt: mark, in: yaml), position: at(mark))
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             self.init(message: "not YAML: " + problem, position: at(mark))

@@ -24,12 +24,25 @@ public struct LoadedSettings: Hashable, Sendable {
         flags: [String: String] = [:], environment: [String: String] = [:], file: ConfigurationText? = nil,
         instance: InstancePaths
     ) throws(SettingsRejection) {
+        let (loaded, problems) = Self.read(flags: flags, environment: environment, file: file, instance: instance)
+        guard problems.isEmpty else { throw SettingsRejection(problems: problems) }
+        self = loaded
+    }
+
+    /// The settings without the faulty values, and the faults. With faults, the settings are only good for finding
+    /// further ones.
+    static func read(
+        flags: [String: String], environment: [String: String], file: ConfigurationText?, instance: InstancePaths
+    ) -> (loaded: LoadedSettings, problems: [SettingsProblem]) {
         var reader = SettingsReader(instance: instance)
         if let file { reader.read(file) }
         reader.read(environment: environment)
         reader.read(flags: flags)
         reader.checkTogether()
-        guard reader.problems.isEmpty else { throw SettingsRejection(problems: reader.problems) }
+        return (LoadedSettings(reader, file: file, instance: instance), reader.problems)
+    }
+
+    private init(_ reader: SettingsReader, file: ConfigurationText?, instance: InstancePaths) {
         settings = reader.settings
         origins = reader.origins
         warnings = reader.warnings
@@ -200,8 +213,10 @@ private struct SettingsReader {
         if let key = SettingKey.all.first(where: { $0.name == name }), path != key.path {
             return "unknown key, did you mean \(key.path)?"
         }
-        let isKey = path.contains(".")
-        return Suggestion.unknown(path, among: isKey ? SettingKey.all.map(\.path) : sectionNames)
+        guard path.contains(".") else { return Suggestion.unknown(path, among: sectionNames) }
+        let section = path.prefix { $0 != "." }
+        let names = SettingKey.all.filter { $0.section == section }.map(\.name)
+        return Suggestion.unknown(path, among: SettingKey.all.map(\.path), accepted: names)
     }
 }
 
@@ -241,9 +256,18 @@ extension LoadedSettings {
 
 /// "Did you mean": the known name nearest to an unknown one.
 enum Suggestion {
-    /// The message for an unknown key.
-    static func unknown(_ name: String, among known: [String]) -> String {
-        "unknown key" + (nearest(to: name, among: known).map { ", did you mean \($0)?" } ?? "")
+    /// The highest number of accepted names that a message lists.
+    private static let longestList = 40
+
+    /// The message for an unknown key: the nearest known one, else those that are accepted.
+    ///
+    /// - Parameter accepted: the keys to list; nil means `known`.
+    static func unknown(_ name: String, among known: [String], accepted: [String]? = nil) -> String {
+        if let near = nearest(to: name, among: known) { return "unknown key, did you mean \(near)?" }
+        let accepted = accepted ?? known
+        guard !accepted.isEmpty else { return "unknown key" }
+        let more = accepted.count > longestList ? ", …" : ""
+        return "unknown key, expected \(accepted.prefix(longestList).joined(separator: ", "))\(more)"
     }
 
     /// The known name with the fewest edits, if they are at most a third of its length and at least one is allowed.

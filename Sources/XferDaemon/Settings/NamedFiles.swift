@@ -21,7 +21,7 @@ struct NamedFiles {
         self.loaded = loaded
         self.instance = instance
         path = file?.path ?? ""
-        // It was parsed before, so it has no faults.
+        // A file that is no YAML was reported before.
         root =
             (try? file.map { text throws(ConfigurationSyntaxError) in try ConfigurationNode.parse(yaml: text.text) })
             ?? nil
@@ -68,6 +68,15 @@ struct NamedFiles {
         }
     }
 
+    /// The faults of entries of `access.users` and `access.groups`: accounts that do not exist, that occur twice, or that
+    /// may never call.
+    func entryProblems(accounts: AccountDirectory = .system) -> [SettingsProblem] {
+        AccessPolicy.entryFaults(settings, accounts: accounts).map { fault in
+            SettingsProblem(
+                origin: origin(fault.key, [fault.name]), key: "\(fault.key).\(fault.name)", message: fault.reason)
+        }
+    }
+
     /// The directory itself is made when the first download needs it, the one that contains it is not.
     private mutating func checkIncomplete() {
         let key = "download.incomplete_dir"
@@ -87,14 +96,16 @@ struct NamedFiles {
     private mutating func check(root: String, _ key: String, _ steps: [String]) {
         let name = ([key] + steps.dropLast()).joined(separator: ".")
         let fault: String
+        let isRoot = key != "download.incomplete_dir"
+        let consequence = isRoot ? "new tasks with it are refused, and earlier ones wait" : "tasks wait"
         switch RootStatus(of: root) {
         case .directory: return
         case .other:
             problems.append(
                 SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
             return
-        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks with this directory wait until it exists"
-        case .silent: fault = "does not answer; tasks with this directory wait until it does"
+        case .unreachable(let code): fault = "\(Self.unreachable(code)); \(consequence) until it exists"
+        case .silent: fault = "does not answer; \(consequence) until it does"
         }
         warnings.append(
             SettingsProblem(origin: origin(key, steps), key: name, message: "the directory \(root) \(fault)"))

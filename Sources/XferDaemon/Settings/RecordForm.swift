@@ -155,13 +155,22 @@ struct RecordForm<Record: WireRecord>: Sendable {
                 if let properties, properties[name] == nil || inner == key {
                     let known = properties.members.map(\.key).filter { $0 != key || !path.isEmpty }
                     let message =
-                        inner == key ? "the \(name) is the mapping's key" : Suggestion.unknown(name, among: known)
+                        inner == key ? "the \(name) is the mapping's key" : Self.unknown(name, among: known)
                     throw SettingMismatch(message, at: member.key).within(inner)
                 }
                 object[name] = try json(member.value, properties?[name] ?? others, path: inner, context)
             }
             return .object(object)
         }
+    }
+
+    /// The message for an unknown member, which may be a setting of its own.
+    private static func unknown(_ name: String, among known: [String]) -> String {
+        let setting = SettingKey.all.first { $0.name == name && $0.section != $0.path }
+        if let setting, Suggestion.nearest(to: name, among: known) == nil {
+            return "unknown key here, did you mean the setting \(setting.path)?"
+        }
+        return Suggestion.unknown(name, among: known)
     }
 
     /// A scalar by YAML's core schema; a number is text where only text is admitted.

@@ -130,7 +130,7 @@ extension StoreTransaction {
         let counts = try counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
         guard unfinished <= Int64(clamping: maxTasks) else {
-            throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
+            throw ManagerError.tooManyTasks(of: principal.owner, limit: maxTasks)
         }
     }
 

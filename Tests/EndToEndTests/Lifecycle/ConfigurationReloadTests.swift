@@ -80,6 +80,23 @@ import XferTestSupport
         #expect(unknown.exit == .code(2), "\(unknown)")
         #expect(unknown.errors.contains("access.users.nobody-has-this-name: there is no such user"), "\(unknown)")
         try FileTree.write(
+            """
+            access:
+              users:
+                nobody-has-this-name: { roots: [/srv] }
+                "65534": { roots: [/srv] }
+            hooks: { scan: { argv: [/nonexistent/program] } }
+            queue: { max_activ: 3 }
+            trust: { ca_file: /nonexistent/ca.pem }
+            """, to: file)
+        let all = try await check("--config", file)
+        #expect(all.exit == .code(2), "\(all)")
+        for fault in [
+            "c.yaml:3:27: access.users.nobody-has-this-name: there is no such user",
+            "access.users.65534: uid 65534 represents every unknown user", "hooks.scan.argv: the program /nonexistent",
+            "queue.max_activ: unknown key, did you mean queue.max_active?", "trust.ca_file: /nonexistent/ca.pem does",
+        ] { #expect(all.errors.contains(fault), "\(fault) in \(all)") }
+        try FileTree.write(
             "listen: [{ address: \"127.0.0.1:6899\", tls: { certificate: /nonexistent/c.pem, key: /nonexistent/k.pem } }]\n",
             to: file)
         let missing = try await check("--config", file)

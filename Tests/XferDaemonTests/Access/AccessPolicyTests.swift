@@ -98,6 +98,16 @@ import XferProtocol
         #expect(try policy.caller(Peer(uid: 1001, gid: 1)).roots == ["/b"])
     }
 
+    @Test func anEntryOfTheUserWhoRepresentsAllUnknownOnesIsWarnedAbout() throws {
+        var settings = Settings(defaultsFor: try userInstance())
+        settings.access.users = ["65534": .init(roots: ["/a"])]
+        let (_, warnings) = AccessPolicy.load(settings, ownUID: 990, accounts: accounts)
+        #expect(
+            warnings == [
+                "access.users.65534: uid 65534 represents every unknown user and is never allowed, the entry has no effect"
+            ])
+    }
+
     @Test func theSystemsUserDatabaseIsQueried() {
         #expect(AccountDirectory.system.uid("root") == 0)
         #expect(AccountDirectory.system.gid("root") == 0)

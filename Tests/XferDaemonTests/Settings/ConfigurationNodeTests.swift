@@ -7,7 +7,8 @@ import XferManager
     @Test(
         arguments: [
             ("queue: {max_active: 6", "/c.yaml:2:1: not YAML: "),
-            ("queue:\n\tmax_active: 6", "/c.yaml:2:1: not YAML: "),
+            ("queue:\n\tmax_active: 6", "/c.yaml:2:1: not YAML: a tab, expected spaces"),
+            ("queue:\n  order: @x", "/c.yaml:2:10: not YAML: a value that begins with @ needs quotes"),
             ("a: 1\n---\nb: 2", "/c.yaml:2:1: not YAML: but found another document"),
             ("queue: *nobody", "/c.yaml:1:8: not YAML: found undefined alias"),
             ("queue: {}\nqueue: {}", ": written twice: \"queue\""),

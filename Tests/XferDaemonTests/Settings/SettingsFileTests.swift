@@ -5,6 +5,14 @@ import XferModel
 
 @testable import XferDaemon
 
+/// The names of the sections, in the order of the reference.
+private let sections = SettingKey.all.map(\.section).reduce(into: [String]()) { sections, name in
+    if sections.last != name { sections.append(name) }
+}.joined(separator: ", ")
+
+/// The members of an entry of `hooks`.
+private let hookFields = (SettingKey.named("hooks")?.fields ?? []).map(\.name).joined(separator: ", ")
+
 @Suite struct SettingsFileTests {
     @Test func withoutAFileEverySettingHasItsDefault() throws {
         let loaded = try LoadedSettings(instance: userInstance())
@@ -158,8 +166,16 @@ import XferModel
             ("quue:\n  max_active: 6", "/c.yaml:1:1: quue: unknown key, did you mean queue?"),
             ("max_active: 6", "/c.yaml:1:1: max_active: unknown key, did you mean queue.max_active?"),
             ("queue: { reserve: 1G }", "/c.yaml:1:10: queue.reserve: unknown key, did you mean download.reserve?"),
-            ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
-            ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
+            ("zebra: 1", "/c.yaml:1:1: zebra: unknown key, expected \(sections)"),
+            (
+                "queue: { zebra: 1 }",
+                "/c.yaml:1:10: queue.zebra: unknown key, "
+                    + "expected max_active, max_active_per_host, order, retry_for, polite"
+            ),
+            (
+                "hooks: { scan: { command: [/bin/true] } }",
+                "/c.yaml:1:18: hooks: scan.command: unknown key, expected \(hookFields)"
+            ),
             (
                 "download: { segments: 1000 }",
                 "/c.yaml:1:23: download.segments: expected \(SegmentCount.expected), found \"1000\""
@@ -222,6 +238,11 @@ import XferModel
             (
                 "access: { users: { bob: { roots: [/a], max_task: 1 } } }",
                 "/c.yaml:1:40: access.users: bob.max_task: unknown key, did you mean max_tasks?"
+            ),
+            (
+                "access: { users: { bob: { roots: [/a], max_stored: 8K } } }",
+                "/c.yaml:1:40: access.users: bob.max_stored: unknown key here, "
+                    + "did you mean the setting access.max_stored?"
             ),
             (
                 "access: { users: { bob: { roots: [/a], max_tasks: 0 } } }",

@@ -160,7 +160,7 @@ import XferTestSupport
         }
         // A limit refuses the whole of it, and nothing is left behind.
         user.maxTasks = 1
-        await #expect(throws: ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: 1)) {
+        await #expect(throws: ManagerError.tooManyTasks(of: user.owner, limit: 1)) {
             try await Self.add(
                 [fixture.server.url("/b"), fixture.server.url("/c")], to: manager, fixture, for: user)
         }

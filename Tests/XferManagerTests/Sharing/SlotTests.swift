@@ -172,7 +172,7 @@ import XferTestSupport
         }
         let held = try await manager.slots.task(in: "s", for: user)
         for slot in [nil, "t"] as [String?] {
-            await #expect(throws: ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: 1)) {
+            await #expect(throws: ManagerError.tooManyTasks(of: user.owner, limit: 1)) {
                 try await fixture.add("/a", as: "c", to: manager, startsPaused: true, for: user) { $0.slot = slot }
             }
         }
