@@ -246,6 +246,25 @@ struct Examination: Sendable {
         return .well("ca_file", "\(path) contains certificates")
     }
 
+    /// The trust policies that expire within 30 days, or have expired.
+    func expiries(_ policies: [PolicyRecord]) -> [Finding] {
+        policies.compactMap { policy in
+            guard let expiry = policy.expiresAt else { return nil }
+            let name = "the trust policy \"\(SafeText.sanitised(policy.name))\""
+            let left = expiry.wholeSecond.subtractingSaturated(system.now)
+            guard left > 0 else {
+                return .problem(
+                    "policy", "\(name) has expired: only the ordinary check applies to its hosts",
+                    "set it again with new pins and another expires_at, or remove it: xferctl policy")
+            }
+            let days = left / 86_400
+            guard days < 30 else { return nil }
+            return .warning(
+                "policy", "\(name) expires \(days == 0 ? "within a day" : "in \(days) day\(days == 1 ? "" : "s")")",
+                "set it again with a later expires_at before that: xferctl policy")
+        }
+    }
+
     /// Checks the number of open files that the daemon may have (proc(5), `/proc/PID/limits`).
     func limits(processID: Int64) -> Finding? {
         guard let text = system.text("/proc/\(processID)/limits"),

@@ -64,6 +64,7 @@ struct DoctorCommand: ParsableCommand {
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)
         }
+        if isOperator { findings += examination.expiries(try session.all(PolicyList.self).value.policies) }
         // Paths and processes of another machine are not to be found here.
         guard !options.connection.isRemote else { return (findings, true) }
         let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)

@@ -53,8 +53,16 @@ struct FailedCommand: ParsableCommand {
         let groups = FailureGroup.groups(records, since: since?.time)
         options.show(
             .object(["failed": .array(groups.map(\.json))]),
-            FailureGroup.table(groups, now: .now).lines(
-                on: .standard, orElse: "no failed tasks", hasHeading: !hidesHeader))
+            FailureGroup.table(groups, now: .now).lines(on: .standard, orElse: emptiness, hasHeading: !hidesHeader))
+        if groups.isEmpty, !options.output.json, !Terminal.standard.isInteractive {
+            Output.error.line("xferctl: \(emptiness)")
+        }
+    }
+
+    /// The text if there is no failure.
+    private var emptiness: String {
+        let chosen = group.isEmpty && label.isEmpty ? "" : " of these"
+        return "no task\(chosen) has failed\(since.map { " since \(TimeText.local($0.time))" } ?? "")"
     }
 }
 

@@ -80,16 +80,19 @@ struct TokenCommand: ParsableCommand {
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
-            abstract: "End a token.", discussion: "It is refused at once, and its connections are closed.")
+            abstract: "End tokens.", discussion: "They are refused at once, and their connections are closed.")
 
-        @Argument(help: ArgumentHelp("Name of the token.", valueName: "name"))
-        var name: String
+        @Argument(help: ArgumentHelp("Names of the tokens.", valueName: "name"))
+        var names: [String]
 
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let answer = try options.open().call(TokenRevoke.self, TokenRevoke.Params(name: name))
-            options.show(answer) { _, _ in ["\(SafeText.sanitised(name)): revoked"] }
+            let session = try options.open()
+            for name in names {
+                let answer = try session.call(TokenRevoke.self, TokenRevoke.Params(name: name))
+                options.show(answer) { _, _ in ["\(SafeText.sanitised(name)): revoked"] }
+            }
         }
     }
 }

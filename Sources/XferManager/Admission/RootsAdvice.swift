@@ -19,11 +19,17 @@ struct RootsAdvice {
     private var list: String { "[" + (roots + [refused]).map(quoted).joined(separator: ", ") + "]" }
 
     /// The text for callers who may change the configuration.
-    var ofOperator: String { "\(refusal); to allow it, write\(place): download: { roots: \(list) }" }
+    var ofOperator: String {
+        "\(refusal)\(nearer); to allow it, write\(place): download: { roots: \(list) }"
+    }
+
+    /// The way that needs no change of the configuration.
+    private var nearer: String { roots.isEmpty ? "" : "; choose one beneath these with -d" }
 
     /// The text for callers whose roots the operator grants. They have an entry, perhaps by name or that of a group.
     func ofGuest(_ owner: Owner) -> String {
-        refusal + "; an operator can allow it\(place), in the entry of user \(owner.rawValue), or of a group, beneath "
+        refusal + nearer
+            + "; an operator can allow it\(place), in the entry of user \(owner.rawValue), or of a group, beneath "
             + "access: roots: \(list)"
     }
 

@@ -138,7 +138,12 @@ public enum MethodRegistry {
     public static func method(named name: String) -> (any RPCMethod.Type)? { byName[name] }
 
     /// The name that is closest to this one; nil if none is close.
-    public static func suggestion(for name: String) -> String? { documented.map { $0.name }.closest(to: name) }
+    ///
+    /// `task.add_many` is far from `task.add`, but begins with it.
+    public static func suggestion(for name: String) -> String? {
+        let names = documented.map { $0.name }
+        return names.closest(to: name) ?? names.filter { name.hasPrefix($0) }.max { $0.count < $1.count }
+    }
 
     private static let byName = Dictionary(uniqueKeysWithValues: documented.map { ($0.name, $0) })
 }

@@ -100,6 +100,20 @@ import XferSystem
         #expect(refused.advice?.hasPrefix("xferd --config '/etc/my xferd.yaml' --check-config shows") == true)
     }
 
+    @Test(
+        arguments: [
+            (-1, .problem, "has expired"), (3600, .warning, "expires within a day"), (86_400, .warning, "in 1 day"),
+            (5 * 86_400, .warning, "expires in 5 days"), (31 * 86_400, nil, ""),
+        ] as [(Int64, Finding.Level?, String)])
+    func aPolicyThatExpiresSoonIsFound(seconds: Int64, level: Finding.Level?, text: String) {
+        var policy = PolicyRecord()
+        policy.name = "bank"
+        policy.expiresAt = Timestamp(seconds: 1_800_000_000 + seconds)
+        let findings = examination(system()).expiries([policy, PolicyRecord()])
+        #expect(findings.map(\.level) == [level].compactMap(\.self))
+        #expect(findings.allSatisfy { $0.message.contains("\"bank\"") && $0.message.contains(text) }, "\(findings)")
+    }
+
     @Test func aPausedQueueAndAMissingRouteAreFound() {
         let examination = examination(system())
         #expect(examination.queue(isPaused: false, network: .unmetered).isEmpty)

@@ -177,6 +177,17 @@ extension LocalZone {
         #expect(filter == ["state": "failed", "group": "isos", "label": ["a", "b"]], "\(filter ?? .null)")
     }
 
+    @Test func withoutFailuresTheOutputSaysSo() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["tasks": [], "next_cursor": nil]) }
+        let none = try await Program.run(["failed"], daemon: daemon)
+        #expect(none.exit == .code(0) && none.output.isEmpty, "\(none)")
+        #expect(none.errors == "xferctl: no task has failed\n")
+        let recent = try await Program.run(["failed", "--since", "2026-01-02"], daemon: daemon)
+        #expect(recent.errors == "xferctl: no task has failed since 2026-01-02 00:00:00\n")
+        let group = try await Program.run(["failed", "--group", "isos"], daemon: daemon)
+        #expect(group.errors == "xferctl: no task of these has failed\n")
+    }
+
     @Test func columnsHaveThePublishedFileAndTheUser() async throws {
         let task = Wire.task(7, "completed", ["final_path": "/d/a b", "owner": 1000])
         let daemon = try ScriptedDaemon { _, _ in .result(["tasks": [task], "next_cursor": nil]) }

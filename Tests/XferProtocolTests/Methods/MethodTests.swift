@@ -13,6 +13,7 @@ struct MethodTests {
         }
         #expect(MethodRegistry.method(named: "task.ad") == nil)
         #expect(MethodRegistry.suggestion(for: "task.ad") == "task.add")
+        #expect(MethodRegistry.suggestion(for: "task.add_many") == "task.add")
         #expect(MethodRegistry.suggestion(for: "make.coffee") == nil)
     }
 
