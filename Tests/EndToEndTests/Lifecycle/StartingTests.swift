@@ -31,6 +31,17 @@ import XferTestSupport
         }
     }
 
+    @Test func aDaemonWithFilesOfItsOwnIsShownWithItsCommandLineAndLog() async throws {
+        try await withDaemon { daemon in
+            let shown = try await daemon.ctl("daemon")
+            let options = "--config \(daemon.configurationFile) --state-dir \(daemon.stateDirectory) --socket"
+            #expect(shown.isSuccess && !shown.output.contains("xferctl add"), "\(shown)")
+            #expect(shown.output.contains("start it again: ") && shown.output.contains(options), "\(shown)")
+            let log = try await daemon.ctl("daemon", "log")
+            #expect(log.isSuccess && log.output.contains("ready socket=\(daemon.socket)"), "\(log)")
+        }
+    }
+
     @Test func aSecondDaemonOnASocketEndsWithOneMessage() async throws {
         let other = try DaemonFixture()
         try await withDaemon { daemon in

@@ -44,4 +44,19 @@ import XferTestSupport
             #expect(types == [])
         }
     }
+
+    @Test func aTaskThatIsRetriedIsLoggedWithAllItsAttempts() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(404, text: "") }
+        try await withDaemon { daemon in
+            let id = try await daemon.add(server.url("/late"))
+            try await daemon.fails(id, "http_status")
+            server.serve("/late", .tagged(1, length: 1000))
+            _ = try await daemon.call("task.retry", ["ids": [.integer(id)]])
+            _ = try await daemon.complete(id)
+            try await eventually("logged") { daemon.log.contains("a task has completed") }
+            let line = try #require(daemon.log.split(separator: "\n").last { $0.contains("a task has completed") })
+            #expect(line.contains(" attempts=2 ") && line.contains(" bytes=1000 "), "\(line)")
+        }
+    }
 }
