@@ -64,7 +64,9 @@ struct DoctorCommand: ParsableCommand {
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)
         }
-        if isOperator { findings += examination.expiries(try session.all(PolicyList.self).value.policies) }
+        if isOperator, let policies = try? session.all(PolicyList.self).value.policies {
+            findings += examination.expiries(policies)
+        }
         // Paths and processes of another machine are not to be found here.
         guard !options.connection.isRemote else { return (findings, true) }
         let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)
