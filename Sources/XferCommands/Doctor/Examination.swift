@@ -43,7 +43,9 @@ struct Examination: Sendable {
     func database(_ status: DaemonStatus.Result) -> Finding {
         if let damaged = status.damagedRows, !damaged.isEmpty {
             let rows = damaged.map { SafeText.sanitised($0) }.joined(separator: ", ")
-            let effect = damaged.contains { $0.hasPrefix("trust policy ") } ? "nothing starts" : "they have no effect"
+            let hasPolicy = damaged.contains { $0.hasPrefix("trust policy ") }
+            let policyEffect = status.degraded ? "nothing starts" : "nothing starts after a restart"
+            let effect = hasPolicy ? policyEffect : "they have no effect"
             return .problem(
                 "database", "damaged, and \(effect): \(rows)",
                 "set them again or remove them: xferctl policy, xferctl profile, xferctl token")

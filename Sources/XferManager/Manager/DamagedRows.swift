@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import XferStore
 
-/// The rows of profiles and tokens that cannot be read, until they are written again or removed.
+/// The rows of profiles, tokens and policies that cannot be read, until they are written again or removed.
 final class DamagedRows: Sendable {
     private let rows = NIOLockedValueBox<[DamagedRow]>([])
 

@@ -37,7 +37,8 @@ struct ManagerContext: Sendable {
     let tokens = TokenRegistry()
     /// The operator's settings in force. `TransferManager.reload` replaces them.
     let settings: NIOLockedValueBox<ManagerSettings>
-    /// The profiles and tokens whose rows cannot be read. Trust policies are in `RunServices.policies`.
+    /// The rows that could not be read the last time. `RunServices.policies` has the trust policies that could not be
+    /// read when the policies were applied.
     let damagedRows = DamagedRows()
     /// The last reason why a directory of the state could not be used, so that each change is logged once.
     let lastStateProblem = NIOLockedValueBox<String?>(nil)
@@ -71,16 +72,24 @@ extension ManagerContext {
     }
 
     /// The rows of the database that cannot be read and have no effect.
-    var allDamagedRows: [DamagedRow] { services.policies.withLockedValue(\.damaged) + damagedRows.all }
+    ///
+    /// A policy whose row was damaged after it was read stays in force until the policies are read again.
+    var allDamagedRows: [DamagedRow] {
+        let policies = services.policies.withLockedValue(\.damaged)
+        return policies + damagedRows.all.filter { !policies.contains($0) }
+    }
 
-    /// Reads the profiles and tokens again, and logs the rows that were damaged since the last time. While the database
-    /// cannot be read, the rows that were found before remain.
+    /// Reads profiles, tokens and policies again, and logs the rows that were damaged since the last time. While the
+    /// database cannot be read, the rows that were found before remain.
     func findDamagedRows() async {
-        let found: (profiles: [DamagedRow], tokens: [DamagedRow])? = try? await services.store.read {
-            (try $0.damagedProfiles(), try $0.damagedTokens())
+        let found = try? await services.store.read { reader -> [[DamagedRow]] in
+            [try reader.damagedProfiles(), try reader.damagedTokens(), try reader.damagedPolicies()]
         }
         guard let found else { return }
-        log(damagedRows.replace(.profile, by: found.profiles) + damagedRows.replace(.token, by: found.tokens))
+        let known = services.policies.withLockedValue(\.damaged)
+        for (table, rows) in zip([DamagedRow.Table.profile, .token, .policy], found) {
+            log(damagedRows.replace(table, by: rows).filter { !known.contains($0) })
+        }
     }
 
     func log(_ damaged: [DamagedRow]) {

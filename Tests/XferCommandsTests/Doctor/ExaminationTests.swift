@@ -66,10 +66,12 @@ import XferSystem
     }
 
     @Test(arguments: [
-        (["profile \"a\"", "token \"b\""], "damaged, and they have no effect: profile \"a\", token \"b\""),
-        (["trust policy \"p\""], "damaged, and nothing starts: trust policy \"p\""),
-    ]) func damagedRowsAreAProblemThatNamesThem(rows: [String], message: String) {
+        (["profile \"a\"", "token \"b\""], false, "damaged, and they have no effect: profile \"a\", token \"b\""),
+        (["trust policy \"p\""], true, "damaged, and nothing starts: trust policy \"p\""),
+        (["trust policy \"p\""], false, "damaged, and nothing starts after a restart: trust policy \"p\""),
+    ]) func damagedRowsAreAProblemThatNamesThem(rows: [String], isDegraded: Bool, message: String) {
         var status = status
+        status.degraded = isDegraded
         status.damagedRows = rows
         let finding = examination(system()).database(status)
         #expect(finding.level == .problem && finding.message == message)
