@@ -47,8 +47,10 @@ struct AccessOptions: ParsableArguments {
     var bearerFrom: SecretPlace?
 
     @Flag(
-        help: "Log in with the host's entry in ~/.netrc, or with another host's if a redirect leads there over https; "
-            + "the daemon reads it at every attempt.")
+        help: """
+            Log in with the host's entry in ~/.netrc, or with another host's if a redirect leads there over https; the \
+            daemon reads it at every attempt.
+            """)
     var netrc = false
 
     @Option(help: ArgumentHelp("Read the login from this netrc file.", valueName: "file"), completion: .file())
