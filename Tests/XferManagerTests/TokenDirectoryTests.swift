@@ -10,7 +10,7 @@ import XferTestSupport
     func aTokenOfAGuestWhoMayNotWriteInTheDownloadDirectoryNeedsADirectory(scope: TokenScope) async throws {
         let fixture = try await ManagerFixture()
         let root = try fixture.directory.makeDirectory("games", mode: 0o777)
-        let manager = try await fixture.open { $0.grants.users = [1000: [root]] }
+        let manager = try await fixture.open(change: { $0.grants.users = [1000: [root]] })
         let guest = Owner(uid: 1000)
         await #expect {
             _ = try await manager.tokens.add("t", for: guest, scope, expiresAt: nil)
