@@ -37,6 +37,7 @@ struct PolicyTests {
             await #expect(throws: StoreError.unreadable(table: "policy", id: 1, column: "policy")) {
                 try await store.read { try $0.policy(named: "a") }
             }
+            try await store.write { try $0.removePolicy(named: "a") }
         }
     }
 

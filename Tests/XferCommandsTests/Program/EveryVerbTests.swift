@@ -174,6 +174,12 @@ import XferTestSupport
         for status in ExitStatus.allCases { #expect(guide.contains("| \(status.rawValue) | \(status.meaning) |")) }
     }
 
+    @Test func aRateOfAHostIsRefusedWithWhatLimitsIt() async throws {
+        let result = try await Program.run(["limit", "--host", "h", "--recv", "1M"])
+        #expect(result.exit == .code(2), "\(result)")
+        #expect(result.errors.contains("profile set NAME --recv RATE and add --profile NAME"), "\(result)")
+    }
+
     /// What is wrong, and what is accepted in its place.
     @Test(arguments: [
         (["add", "--limit-rate", "fast", "http://h/"], "a size or rate in bytes such as 4096, 500K"),
@@ -192,7 +198,6 @@ import XferTestSupport
         (["pause", "5-3"], "ids of tasks such as 7, 1,2, 1-5 or 7-"),
         (["limit", "--max-active", "x"], "an integer, or default"),
         (["limit", "--order", "x"], "fifo, lifo or default"),
-        (["limit", "--host", "h", "--recv", "1M"], "profile set NAME --recv RATE and add --profile NAME"),
         (["list", "-n", "x"], "an integer from 0"),
         (["cache", "show", "x"], "an entry's id"), (["batch", "show", "x"], "a batch's id"),
         (["limit", "--recv", "x"], "bytes per second such as 500K, 1.5M or 2Mi, 0 or off for no limit"),
