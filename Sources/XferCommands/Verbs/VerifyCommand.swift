@@ -91,7 +91,9 @@ struct VerifyCommand: TaskVerb {
         if verdicts.isEmpty, unknown.isEmpty, !options.output.json, !verbosity.quiet {
             Output.standard.line("nothing to verify: \(SelectionReason(filters, daemon).noMatch(in: Self.states))")
         }
-        if verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }
+        // Nothing was compared: that is no success.
+        let hasCompared = verdicts.isEmpty || verdicts.contains { $0.kind != .unverified }
+        if !hasCompared || verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }
         guard unknown.isEmpty else {
             let names = unknown.map { SafeText.sanitised($0) }.joined(separator: ", ")
             throw CommandFailure(
@@ -130,8 +132,9 @@ struct VerifyCommand: TaskVerb {
         }
         let (files, directories) = (candidates.flatMap(\.files), candidates.flatMap(\.directories))
         let published = try SelectedTasks.publishing(
-            Set(files), beneath: Set(directories), fields: ["checksum", "digest"],
-            preferring: { $0.checksum != nil || $0.digest != nil }, daemon)
+            Set(files), beneath: Set(directories), fields: ["checksum", "digest", "skipped", "not_modified"],
+            preferring: { $0.checksum != nil || $0.digest != nil || $0.skipped != true && $0.notModified != true },
+            daemon)
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
         var known = Set(ids)
         var unknown: [String] = []

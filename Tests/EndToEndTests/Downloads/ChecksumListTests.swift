@@ -34,6 +34,45 @@ import XferTestSupport
         }
     }
 
+    /// A task that found the file unchanged has published none: the one before it counts.
+    @Test func aDamagedFileIsFoundAfterAnUpdateThatChangedNothing() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", SourceVersion.tagged(442, length: 3000))
+        try await withDaemon { daemon in
+            for _ in 0..<2 {
+                let added = try await daemon.ctl(
+                    "add", "--wait", "--on-conflict", "update", "-d", daemon.downloads, server.url("/f"))
+                #expect(added.isSuccess, "\(added)")
+            }
+            let first = try await daemon.ctl("verify", daemon.downloads)
+            #expect(first.isSuccess && first.output.contains("recorded"), "\(first)")
+            try FileTree.write("corrupt", to: "\(daemon.downloads)/f")
+            let second = try await daemon.ctl("verify", daemon.downloads)
+            #expect(second.exit == .code(1) && second.output.contains("/f: differs"), "\(second)")
+        }
+    }
+
+    /// A name in the list counts for the file that gets it, as the name in the URL does.
+    @Test func aListsDigestsAreDemandedOfFilesThatGetItsNames() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(443, length: 3000)
+        server.serve("/obs1.dat", source)
+        try await withDaemon { daemon in
+            let (list, sums) = ("\(daemon.downloads)/list.txt", "\(daemon.downloads)/sums")
+            for (name, output, digits, isRight) in [
+                ("right", "right", source.checksum().hexDigits, true),
+                ("wrong", "sub/wrong", String(repeating: "0", count: 64), false),
+            ] {
+                try FileTree.write("\(server.url("/obs1.dat"))\n  out=\(output)\n", to: list)
+                try FileTree.write("\(digits)  \(name)\n", to: sums)
+                let added = try await daemon.ctl(
+                    "add", "--wait", "-d", daemon.downloads, "-i", list, "--checksums", sums)
+                #expect(added.isSuccess == isRight, "\(added)")
+                #expect(FileTree.exists("\(daemon.downloads)/\(output)") == isRight)
+            }
+        }
+    }
+
     @Test func aFetchedListAddsItsFilesVerifiesThemAndCostsNothingTheSecondTime() async throws {
         let server = try await FaultServer()
         let sources = (0..<2).map { SourceVersion.tagged(UInt64(195 + $0), length: 1000) }
