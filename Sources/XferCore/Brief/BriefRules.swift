@@ -26,7 +26,8 @@ public enum BriefRules {
     public static func mayBeBrief(_ task: TransferTask, segments: SegmentCount) -> Bool {
         // Read through one reference: a copy would retain forty.
         let asked = task.specification
-        guard asked.kind == .download, asked.request.method == .get, task.transferID == nil, task.attempts == 0,
+        guard asked.kind == .download, asked.request.method == .get,
+            asked.request.bodySummary == nil, task.transferID == nil, task.attempts == 0,
             task.furthest == 0, task.error == nil, (asked.segments ?? segments) == .one, asked.mirrors.isEmpty
         else { return false }
         // Under `overwrite` only while the name is free: an ordinary run replaces a file.

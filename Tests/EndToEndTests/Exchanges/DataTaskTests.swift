@@ -67,6 +67,30 @@ import XferTestSupport
         }
     }
 
+    /// What is sent does not depend on where the response goes.
+    @Test func theContentOfARequestIsSentAlsoIfTheResponseBecomesAFile() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { request in
+            let length = HeaderField(name: "Content-Length", value: "\(request.body.count)")
+            return Reply(200, headers: [length], body: [.bytes(request.body)])
+        }
+        try await withDaemon { daemon in
+            let file = "\(daemon.downloads)/sent"
+            try FileTree.write("of a file", to: file)
+            for (number, (method, content, expected)) in [
+                ("POST", ["raw": "raw text"], "raw text"), ("PUT", ["file": .string(file)], "of a file"),
+                ("POST", ["json": ["a": 1]], "{\"a\":1}"), ("POST", ["form": ["a": "b"]], "a=b"),
+            ].enumerated() as [(Int, (String, JSONValue, String))] {
+                let id = try await daemon.add(
+                    server.url("/x"),
+                    ["method": .string(method), "body": content, "output": .string("answer\(number)")])
+                try await daemon.complete(id)
+                #expect(server.requests.last?.body == Array(expected.utf8), "\(method) \(content)")
+                #expect(try FileTree.text("\(daemon.downloads)/answer\(number)") == expected)
+            }
+        }
+    }
+
     @Test func requestsOfWebDAVFormsInOtherCharsetsAndJSONInUTF16AreExchanged() async throws {
         let server = try await FaultServer()
         server.onAnyOther { request in

@@ -223,11 +223,17 @@ extension SharedTransfer {
         if joinsUnderDigest || isFirst { response.joinDigest = joinsUnderDigest ? demandedDigest : nil }
         // The client allows it for one source, not for the combination of several.
         let isUnsafe = specification.resumesUnsafely && choice.mode == .own
+        let content =
+            specification.request.bodySummary == nil
+            ? nil : try await OpenedContent.open(for: taskID, specification, services)
+        // The sources stay open as long as the attempt may read them.
+        defer { withExtendedLifetime(content) {} }
         var outcome = try await attempt(
             request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
         ) { attempt in
             attempt.resumeData = resumeData
+            attempt.content = content?.content
             attempt.segment = segment
             attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
             attempt.joinsUnderDigest = joinsUnderDigest
