@@ -27,6 +27,8 @@ public enum FileError: Error, Hashable, Sendable {
     case notADirectory(path: String)
     /// A path that has to be a file is a directory.
     case isADirectory(path: String)
+    /// A path that has to be a file is a device, a socket or a pipe.
+    case isSpecial(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
     /// The user for whom the service opens a path lacks a permission on it. `wish` describes the permission and the
@@ -102,6 +104,7 @@ extension FileError: CustomStringConvertible {
             "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (it contains \(path.quoted))"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
+        case .isSpecial(let path): "\(path.quoted) is a device, a socket or a pipe, which a file never replaces"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
         case .notPermitted(let path, let uid, let wish): "\(path.quoted) cannot be used: user \(uid) may not \(wish)"
         case .undecidable(let path, let uid, let place):
@@ -175,7 +178,7 @@ extension FileError {
             .notWritable, .invalidName, .notPermitted, .undecidable:
             .destinationDenied
         case .missing, .unmounted, .unanswering: .destinationUnavailable
-        case .isADirectory, .nameTaken, .noFreeName: .destinationExists
+        case .isADirectory, .isSpecial, .nameTaken, .noFreeName: .destinationExists
         case .lengthMismatch: .lengthMismatch
         case .sourceChanged: .sourceFileChanged
         case .noRoom: .insufficientSpace

@@ -69,7 +69,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let findings): "the database is damaged: \(findings.joined(separator: "; "))"
         case .degraded(let reason): "the database cannot be written: \(reason)"
         case .vanished(let path):
-            "\(path) was deleted, moved or replaced while it was in use: restore it, or restart the daemon"
+            "\(path) was deleted, moved or replaced while it was in use: put it back; a restart of the daemon would begin an empty queue"
         case .closed: "the database is closed"
         case .sqlite(let code, let message): "SQLite error \(code): \(message)"
         case .unreadable(let table, let id, let column): "\(table) \(id) has an unreadable \(column)"

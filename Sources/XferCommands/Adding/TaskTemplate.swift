@@ -67,7 +67,9 @@ struct TaskTemplate {
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
     ) throws(CommandFailure) {
         if count > 1 && options.file?.output != nil {
-            throw .usage("-o is for one file, but there are \(count) URLs; use -d for a directory")
+            throw .usage(
+                "-o is for one file, but there are \(count) URLs; use -d for a directory, or --mirror URL for another "
+                    + "source of the one file")
         }
         if count > 1 && options.scheduling.clientKey != nil {
             throw .usage("--client-key is for one task, but there are \(count) URLs")

@@ -67,7 +67,9 @@ struct DestinationOptions: ParsableArguments {
     ///
     /// - Throws: `ValidationError` if one of them contradicts `-o`.
     func check(beside file: FileOptions) throws {
-        if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }
+        if usesRemoteName && file.output != nil {
+            throw ValidationError("-o and -O exclude each other: -o NAME alone is a name in the current directory.")
+        }
         let others = [
             ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("-c", continues), ("--mode", mode != nil),
             ("--remote-time", usesRemoteTime), ("--allow-hidden", allowHidden), ("--finalize", finalize != nil),

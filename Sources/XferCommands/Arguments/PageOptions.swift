@@ -44,7 +44,11 @@ struct PageOptions: ParsableArguments {
             // A page that its bounds end early may be empty; a place that does not move ends the list.
             cursor = page.next == cursor ? nil : page.next
         } while cursor != nil && left > 0
-        if let document { return Output.standard.document(JSONValue.object(document)) }
+        if let document {
+            Output.standard.document(JSONValue.object(document))
+            if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }
+            return
+        }
         let terminal = Terminal.standard
         for line in try lines(entries, terminal) { terminal.output.line(line) }
         if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }

@@ -13,7 +13,7 @@ struct FileOptions: ParsableArguments {
     var output: String?
 
     /// True if the bytes go to standard output.
-    var isStandardOutput: Bool { output == "-" }
+    var isStandardOutput: Bool { output == "-" || output == "/dev/stdout" }
 }
 
 /// Options for the group and the slot of a single task. `add` has these; a batch is a group of its own.

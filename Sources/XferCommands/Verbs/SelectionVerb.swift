@@ -79,6 +79,9 @@ enum SelectionText {
                 ? "\(state), and its request must not be made twice" : "\(state) (\(WaitText.words(reason)))"
         }
         guard let known = task.state.value, !states.contains(known), known.rawValue != participle else { return state }
+        if known == .waiting, participle == "retried" {
+            return "\(state); \(SuggestedCommand.text("resume \(task.id)")) tries again now"
+        }
         return "\(state); \(condition(states, participle))"
     }
 

@@ -18,8 +18,8 @@ extension Publisher {
     /// - Parameters:
     ///   - name: a single name.
     ///   - isReserved: true for a name in this directory under which another task is going to publish.
-    /// - Throws: `nameTaken` under `fail`, `isADirectory` under those that replace a file, `noFreeName`, `invalidName`,
-    ///   `system`.
+    /// - Throws: `nameTaken` under `fail`, `isADirectory` and `isSpecial` under those that replace a file, `noFreeName`,
+    ///   `invalidName`, `system`.
     public func chooseName(
         for name: String, policy: ConflictPolicy, isReserved: (String) -> Bool = { _ in false }
     ) throws(FileError) -> NameChoice {
@@ -35,10 +35,11 @@ extension Publisher {
             guard try !isTaken(name) else { throw .nameTaken(path: directory.path(of: name)) }
             return .publish(as: name, isReplacing: false)
         case .overwrite, .update, .verify:
-            guard try directory.status(of: name)?.kind != .directory else {
-                throw .isADirectory(path: directory.path(of: name))
+            switch try directory.status(of: name)?.kind {
+            case .directory: throw .isADirectory(path: directory.path(of: name))
+            case .other: throw .isSpecial(path: directory.path(of: name))
+            case .regular, .symbolicLink, nil: return .publish(as: name, isReplacing: true)
             }
-            return .publish(as: name, isReplacing: true)
         }
     }
 

@@ -101,7 +101,8 @@ public enum Metric {
     ]
 
     static let degraded = MetricFamily(
-        .gauge, "xferd_degraded", "1 while the database cannot be written, else 0.")
+        .gauge, "xferd_degraded",
+        "1 while the database cannot be written, or a trust policy in it cannot be read, else 0.")
     static let damagedRows = MetricFamily(
         .gauge, "xferd_damaged_rows", "Profiles, tokens and trust policies whose rows in the database are damaged.")
     static let databaseBytes = MetricFamily(.gauge, "xferd_database_bytes", "Length of the database file.")

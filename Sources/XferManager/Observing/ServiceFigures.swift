@@ -44,7 +44,7 @@ extension TransferManager {
     private var databaseSamples: [MetricSample] {
         let statistics = store.statistics
         return [
-            Metric.degraded.sample(store.isDegraded),
+            Metric.degraded.sample(store.isDegraded || !context.services.policies.withLockedValue(\.damaged).isEmpty),
             Metric.damagedRows.sample(Int64(clamping: context.allDamagedRows.count)),
             Metric.databaseBytes.sample(statistics.databaseBytes),
             Metric.logBytes.sample(statistics.logBytes),

@@ -25,7 +25,8 @@ import XferModel
         let errors: [FileError] = [
             .notAbsolute(path: "/p\n"), .containsNUL(path: "/p\0"), .outsideRoots(path: "/p", roots: ["/r", "/s"]),
             .forbidden(path: "/p", roots: []), .missing(path: "/p"), .notADirectory(path: "/p"),
-            .isADirectory(path: "/p"), .notWritable(path: "/p", code: EROFS), .invalidName("/p", problem: "it is odd"),
+            .isADirectory(path: "/p"), .isSpecial(path: "/p"), .notWritable(path: "/p", code: EROFS),
+            .invalidName("/p", problem: "it is odd"),
             .nameTaken(path: "/p"), .noFreeName(path: "/p", tried: 3), .notAPartialFile(path: "/p", problem: "odd"),
             .lengthMismatch(path: "/p", expected: 1, found: 2), .poisoned(path: "/p"), .closed(path: "/p"),
             .publishLost(path: "/p"), .partChanged(path: "/p", problem: "x"),

@@ -108,6 +108,8 @@ import XferTestSupport
         try base.makeDirectory("file")
         #expect(throws: FileError.isADirectory(path: base.at("file"))) { try choice(.overwrite) }
         #expect(throws: FileError.isADirectory(path: base.at("file"))) { try choice(.update) }
+        #expect(rmdir(base.at("file")) == 0 && mkfifo(base.at("file"), 0o600) == 0)
+        #expect(throws: FileError.isSpecial(path: base.at("file"))) { try choice(.overwrite) }
         #expect(throws: FileError.self) { try publisher.chooseName(for: "../x", policy: .rename) }
     }
 

@@ -226,7 +226,9 @@ extension FileError {
     /// True if a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
-        case .destinationChanged, .unanswering, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
+        case .destinationChanged, .unanswering, .cancelled, .nameTaken, .noFreeName, .isADirectory, .isSpecial,
+            .nameRefused:
+            true
         default: false
         }
     }
