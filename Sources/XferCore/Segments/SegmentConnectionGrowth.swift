@@ -130,7 +130,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
         let isRising = moment.rate(since: middle) > middle.rate(since: start) * Self.rise
         let elapsed = (trial.begunAt ?? start.time).duration(to: now)
         let mayGain = trial.former.map { former in
-            elapsed < former.settling && rate < former.rate * Self.gain && rate >= former.rate * Self.loss
+            elapsed < former.settling && rate < former.rate * Self.gain && rate >= former.rate
         }
         if isRising || mayGain ?? false, trial.extensions < Self.mostExtensions {
             (trial.start, trial.middle) = (middle, moment)

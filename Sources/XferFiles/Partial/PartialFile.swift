@@ -145,6 +145,12 @@ extension PartialFile {
         return Int64(clamping: try status(of: handle.raw, path: path).st_size)
     }
 
+    /// Returns the number of bytes that the file takes on its file system, in whole blocks.
+    public func allocatedSize() throws(FileError) -> Int64 {
+        let handle = try handle()
+        return Int64(clamping: try status(of: handle.raw, path: path).st_blocks).multipliedSaturated(by: 512)
+    }
+
     /// Writes bytes at the beginning of the file. Do not call it while the engine writes.
     public func write(_ bytes: [UInt8]) throws(FileError) {
         let handle = try handle()

@@ -91,7 +91,8 @@ final class RunServices: Sendable {
 extension RunServices {
     /// Claims bytes of the file system for a transfer, or throws `insufficientSpace` if they are known not to fit.
     func claim(
-        _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String
+        _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String,
+        holding present: @escaping @Sendable () throws(FileError) -> Int64 = { () throws(FileError) -> Int64 in 0 }
     ) async throws {
         let isSure = space.withLockedValue { ledger in
             let isSure = ledger.surelyFits(
@@ -100,9 +101,11 @@ extension RunServices {
             return isSure
         }
         if isSure { return }
-        let free = try await paths.run(in: directory) { _ in try directory.freeSpace() }
+        // In this order: bytes that are written between the two are counted as room twice, and never as missing.
+        let (measured, own) = try await paths.run(in: directory) { _ in (try directory.freeSpace(), try present()) }
+        let free = measured.addingSaturated(own)
         let shortfall = space.withLockedValue { ledger in
-            ledger.record(free: free, on: directory.fileSystemID, at: Clocks.monotonic())
+            ledger.record(free: measured, on: directory.fileSystemID, at: Clocks.monotonic())
             let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
             if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
             return shortfall

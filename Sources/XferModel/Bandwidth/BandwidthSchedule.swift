@@ -53,7 +53,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
         /// The fault of a text that is no entry.
         public static func refusing(_ text: String, index: Int) -> Fault {
             guard let (from, to) = Entry.ofSpan(text) else { return .malformed(index: index) }
-            return .span(from: from.description, to: to.description, index: index)
+            return .span(from: from, to: to, index: index)
         }
 
         /// The position of the entry at fault; nil if no entry is.
@@ -117,14 +117,17 @@ extension BandwidthSchedule.Entry {
         self.init(start: start, limits: limits, days: days)
     }
 
-    /// The two entries that mean what a text such as `mon-fri 08:00-22:00 512K` says; nil for another text.
-    static func ofSpan(_ text: String) -> (from: Self, to: Self)? {
+    /// The texts of the two entries that mean what a text such as `mon-fri 08:00-22:00 512K` says; nil for another text.
+    static func ofSpan(_ text: String) -> (from: String, to: String)? {
         var parts = text.split(separator: " ")
         guard let rate = parts.popLast(), let times = parts.popLast() else { return nil }
         let ends = times.split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let from = Self((parts + [ends[0], rate]).joined(separator: " ")) else { return nil }
-        guard let to = Self((parts + [ends[1], "off"]).joined(separator: " ")) else { return nil }
+        guard ends.count == 2 else { return nil }
+        let texts = (
+            from: (parts + [ends[0], rate]).joined(separator: " "), to: (parts + [ends[1], "off"]).joined(separator: " ")
+        )
+        guard let from = Self(texts.from), let to = Self(texts.to) else { return nil }
         // Over midnight the days of both entries would differ.
-        return from.start < to.start || from.start != to.start && parts.isEmpty ? (from, to) : nil
+        return from.start < to.start || from.start != to.start && parts.isEmpty ? texts : nil
     }
 }

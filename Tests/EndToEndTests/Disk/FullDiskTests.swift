@@ -43,6 +43,40 @@ import XferTestSupport
         }
     }
 
+    /// Its own first bytes, which are written before its length is handled, are not missing room.
+    @Test func aFileThatFitsIsFetchedOnceHoweverFastTheServerIs() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(106, length: 4_000_000)
+        server.serve("/f", source)
+        for _ in 0..<3 {
+            let disk = try SmallFileSystem(bytes: 6 << 20)
+            var options = DaemonFixture.Options(settings: ["download": ["reserve": "1Mi"]])
+            options.downloads = disk.path
+            let before = server.requests.count
+            try await withTask(server.url("/f"), [:], options) { daemon, id in
+                try expectFile(try await daemon.complete(id), is: source)
+            }
+            #expect(server.requests.count == before + 1)
+        }
+    }
+
+    /// A task that waits for room has no more of it than its durable bytes.
+    @Test func aFileThatNeverFitsLeavesTheRoomToOthers() async throws {
+        let disk = try SmallFileSystem(bytes: 6 << 20)
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(107, length: 4_000_000)
+        server.serve("/large", SourceVersion.tagged(108, length: 7 << 20))
+        server.serve("/small", source)
+        var options = DaemonFixture.Options(settings: ["download": ["reserve": "1Mi"]])
+        options.downloads = disk.path
+        try await withTask(server.url("/large"), [:], options) { daemon, id in
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.waitReason == "insufficient_space")
+            let small = try await daemon.add(server.url("/small"), ["output": "small"])
+            try expectFile(try await daemon.complete(small), is: source)
+        }
+    }
+
     /// The bytes arrive on a large disk, and the file cannot lie on the small one.
     @Test func aFileThatDoesNotFitItsDirectoryIsNotFetched() async throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)

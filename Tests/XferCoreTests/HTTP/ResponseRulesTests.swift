@@ -36,7 +36,8 @@ import XferModel
     @Test func aDemandForCredentialsSaysWhetherSomeWereSentAndWhatIsAccepted() {
         let challenge = HeaderField(name: "WWW-Authenticate", value: #"Basic realm="a, b", Bearer"#)
         var head = ResponseHead(status: 401, fields: [challenge])
-        func message() -> String { ResponseRules.failure(head, from: url, now: now).message }
+        let plain = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/message")
+        func message() -> String { ResponseRules.failure(head, from: plain, now: now).message }
         #expect(message() == "example.org answered 401: no credentials were sent; it accepts Basic, Bearer")
         let signed = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/message?token=wrong")
         #expect(

@@ -32,6 +32,8 @@ final class KeptBytes {
     private(set) var transfer: Transfer
     /// Durable bytes, as committed.
     private(set) var committed: Int64 = 0
+    /// The first offset after all durable bytes, which may have gaps before them.
+    var durableEnd: Int64 { transfer.resumeData.segments.map(\.committed).max() ?? 0 }
     /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
     var described = ResumeData()
     /// The digest that verifies kept bytes which no validator proves to be of one version, or to be complete. It is

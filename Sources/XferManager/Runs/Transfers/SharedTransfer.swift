@@ -289,12 +289,28 @@ actor SharedTransfer: AttemptMaker {
         do {
             let fetched = try await fetch(into: part, in: directory)
             if case .whole = fetched { return fetched }
-            try await kept.space.release(of: part)
+            if case .failed(let error) = fetched, lacksRoom(error) {
+                try? await kept.space.giveUpRest(of: part, after: kept.durableEnd)
+            } else {
+                try await kept.space.release(of: part)
+            }
             return fetched
         } catch {
             // The original error is reported. The next run truncates the file to the committed bytes anyway.
-            try? await kept.space.release(of: part)
+            if lacksRoom(error) {
+                try? await kept.space.giveUpRest(of: part, after: kept.durableEnd)
+            } else {
+                try? await kept.space.release(of: part)
+            }
             throw error
+        }
+    }
+
+    private func lacksRoom(_ error: any Error) -> Bool {
+        switch error {
+        case let error as TransferError: error.reason == .insufficientSpace
+        case let error as FileError: error.transferError.reason == .insufficientSpace
+        default: false
         }
     }
 

@@ -37,7 +37,11 @@ final class SpaceReserve {
     func make(for part: PartialFile, total: Int64, committed: Int64, in directory: DirectoryHandle) async throws {
         guard blocks != .whole else { return }
         let remaining = max(0, total.subtractingSaturated(committed))
-        try await services.claim(remaining, by: id, in: directory, for: "the rest of the file")
+        // A fast server has sent a part of the rest before its length was handled.
+        try await services.claim(remaining, by: id, in: directory, for: "the rest of the file") {
+            () throws(FileError) -> Int64 in
+            max(0, try part.allocatedSize().subtractingSaturated(committed))
+        }
         guard remaining >= Self.leastReserved else { return }
         blocks = .some
         let free = try await services.pool(in: directory).run { () throws(FileError) -> Int64? in
@@ -59,6 +63,16 @@ final class SpaceReserve {
 
     /// Records that a truncation of the file has released the preallocated blocks.
     func onTruncated() { blocks = .none }
+
+    /// Cuts the file after its durable bytes: a transfer that waits for room does not take any for the rest.
+    ///
+    /// - Parameter end: the first offset after all durable bytes.
+    func giveUpRest(of part: PartialFile, after end: Int64) async throws {
+        blocks = .none
+        try await services.pool(in: part.directory).run { () throws(FileError) in
+            if try part.length() > end { try part.truncate(to: end) } else { try part.releaseReserve() }
+        }
+    }
 
     /// Releases the preallocated blocks without bytes.
     func release(of part: PartialFile) async throws {
