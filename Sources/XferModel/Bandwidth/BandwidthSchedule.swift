@@ -124,7 +124,8 @@ extension BandwidthSchedule.Entry {
         let ends = times.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         let texts = (
-            from: (parts + [ends[0], rate]).joined(separator: " "), to: (parts + [ends[1], "off"]).joined(separator: " ")
+            from: (parts + [ends[0], rate]).joined(separator: " "),
+            to: (parts + [ends[1], "off"]).joined(separator: " ")
         )
         guard let from = Self(texts.from), let to = Self(texts.to) else { return nil }
         // Over midnight the days of both entries would differ.
