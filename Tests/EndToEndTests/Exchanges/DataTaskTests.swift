@@ -77,10 +77,11 @@ import XferTestSupport
         try await withDaemon { daemon in
             let file = "\(daemon.downloads)/sent"
             try FileTree.write("of a file", to: file)
-            for (number, (method, content, expected)) in [
+            let requests: [(method: String, content: JSONValue, sent: String)] = [
                 ("POST", ["raw": "raw text"], "raw text"), ("PUT", ["file": .string(file)], "of a file"),
                 ("POST", ["json": ["a": 1]], "{\"a\":1}"), ("POST", ["form": ["a": "b"]], "a=b"),
-            ].enumerated() as [(Int, (String, JSONValue, String))] {
+            ]
+            for (number, (method, content, expected)) in requests.enumerated() {
                 let id = try await daemon.add(
                     server.url("/x"),
                     ["method": .string(method), "body": content, "output": .string("answer\(number)")])
