@@ -10,8 +10,7 @@ import XferModel
 ///
 /// A failed trial costs little. Connections under test get small pieces of the rear (`trialSeconds`), so that the first
 /// connection, which has found the line's speed, keeps the rest. A number is measured when its rate has stopped rising:
-/// a new connection is slow at first, and so is the first one. The rise of a few new connections is not seen in the rate
-/// of all, so no trial is given up in less time than the first connection took to reach its speed.
+/// a new connection is slow at first, and so is the first one.
 struct SegmentConnectionGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
@@ -24,8 +23,6 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             let connections: Int
             /// Bytes per second.
             let rate: Double
-            /// The time that the first connection took until its rate had stopped rising.
-            let settling: Duration
         }
 
         struct Start: Hashable {
@@ -42,8 +39,6 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// The time when all connections received bytes; nil before that.
-        var begunAt: MonotonicInstant?
         /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
         /// The state at the middle of the measurement; nil before that.
@@ -106,10 +101,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     ) -> Bool {
         guard case .measuring(var trial) = state else { return false }
         guard let start = trial.start else {
-            if areAllWorking {
-                trial.start = Trial.Start(time: now, written: written)
-                trial.begunAt = trial.begunAt ?? now
-            }
+            if areAllWorking { trial.start = Trial.Start(time: now, written: written) }
             state = .measuring(trial)
             return false
         }
@@ -128,11 +120,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             return false
         }
         let isRising = moment.rate(since: middle) > middle.rate(since: start) * Self.rise
-        let elapsed = (trial.begunAt ?? start.time).duration(to: now)
-        let mayGain = trial.former.map { former in
-            elapsed < former.settling && rate < former.rate * Self.gain && rate >= former.rate
-        }
-        if isRising || mayGain ?? false, trial.extensions < Self.mostExtensions {
+        if isRising, trial.extensions < Self.mostExtensions {
             (trial.start, trial.middle) = (middle, moment)
             trial.extensions += 1
             state = .measuring(trial)
@@ -149,9 +137,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             state = .fixed
             return false
         }
-        let former = Trial.Former(
-            connections: connections, rate: rate, settling: trial.former?.settling ?? elapsed)
-        state = .measuring(Trial(former: former))
+        state = .measuring(Trial(former: Trial.Former(connections: connections, rate: rate)))
         connections = min(Self.most, connections * 2)
         return true
     }

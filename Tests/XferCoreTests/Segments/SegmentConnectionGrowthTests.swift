@@ -125,14 +125,6 @@ import XferTestSupport
         #expect(world.mostConnections == SegmentConnectionGrowth.most)
     }
 
-    /// A new connection over a long line needs seconds until it shows what it gains.
-    @Test func whereFastConnectionsBeginSlowlyAutomaticSegmentsAreFaster() {
-        let (world, seconds, one) = Self.times(3) {
-            ($0.roundTrip, $0.line, $0.connection, $0.total) = (0.2, 62e6, 12.5e6, 200_000_000)
-        }
-        #expect(seconds <= one * 0.8, "\(world); one connection: \(one) s")
-    }
-
     /// A trial between two losses may see no gain; that costs nothing.
     @Test func whereALineLosesPacketsAutomaticSegmentsAreMostlyFaster() {
         let quotients = (0..<10 as Range<UInt64>).map { seed in
