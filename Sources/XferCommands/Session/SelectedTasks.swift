@@ -66,15 +66,15 @@ struct SelectedTasks {
         return ids
     }
 
-    /// The tasks that published these files: for each path the newest preferred one, else the newest one.
+    /// The tasks that published these files: for each path the newest one of the best rank.
     ///
     /// - Parameters:
     ///   - paths: absolute paths of files.
     ///   - directories: beginnings of paths that end in a slash; the files beneath them are wanted, too.
-    ///   - demands: true for a task that is preferred; a path without such a task gets any other task.
+    ///   - rank: of a task; 0 is the best.
     static func publishing(
         _ paths: Set<String>, beneath directories: Set<String>, fields: [String],
-        preferring demands: (TaskRecord) -> Bool, _ daemon: DaemonSession
+        by rank: (TaskRecord) -> Int, _ daemon: DaemonSession
     ) throws(CommandFailure) -> [String: TaskID] {
         var params = TaskList.Params()
         var filter = TaskFilter()
@@ -82,7 +82,7 @@ struct SelectedTasks {
         params.filter = filter
         params.fields = TaskColumns(["final_path"] + fields)
         params.limit = TaskPages.largest
-        var (found, others): ([String: TaskID], [String: TaskID]) = ([:], [:])
+        var found: [String: (rank: Int, id: TaskID)] = [:]
         repeat {
             // The newest come first.
             let page = try daemon.call(TaskList.self, params).value
@@ -90,15 +90,13 @@ struct SelectedTasks {
                 guard let path = task.finalPath,
                     paths.contains(path) || directories.contains(where: { path.hasPrefix($0) })
                 else { continue }
-                if demands(task) {
-                    found[path] = found[path] ?? task.id
-                } else {
-                    others[path] = others[path] ?? task.id
-                }
+                let rank = rank(task)
+                if found[path].map({ rank < $0.rank }) ?? true { found[path] = (rank, task.id) }
             }
-            params.cursor = found.count < paths.count || !directories.isEmpty ? page.nextCursor : nil
+            let isComplete = found.values.count { $0.rank == 0 } >= paths.count && directories.isEmpty
+            params.cursor = isComplete ? nil : page.nextCursor
         } while params.cursor != nil
-        return found.merging(others) { newest, _ in newest }
+        return found.mapValues(\.id)
     }
 }
 

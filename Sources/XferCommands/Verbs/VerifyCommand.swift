@@ -133,8 +133,11 @@ struct VerifyCommand: TaskVerb {
         let (files, directories) = (candidates.flatMap(\.files), candidates.flatMap(\.directories))
         let published = try SelectedTasks.publishing(
             Set(files), beneath: Set(directories), fields: ["checksum", "digest", "skipped", "not_modified"],
-            preferring: { $0.checksum != nil || $0.digest != nil || $0.skipped != true && $0.notModified != true },
-            daemon)
+            by: { task in
+                if task.checksum != nil || task.digest != nil { return 0 }
+                // One that left the file as it was has published none.
+                return task.skipped == true || task.notModified == true ? 2 : 1
+            }, daemon)
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
         var known = Set(ids)
         var unknown: [String] = []
