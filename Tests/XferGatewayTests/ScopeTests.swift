@@ -36,7 +36,9 @@ struct ScopeTests {
         ]
         let batch = add.map { "batch.add: options.\($0)" }
         let found = Set(Self.fields.all)
-        for path in add.map({ "task.add: \($0)" }) + batch + ["cache.put: file"] { #expect(found.contains(path), "\(path)") }
+        for path in add.map({ "task.add: \($0)" }) + batch + ["cache.put: file"] {
+            #expect(found.contains(path), "\(path)")
+        }
         for path in ["task.add: dir", "task.add: output", "batch.add: options.dir"] { #expect(!found.contains(path)) }
     }
 

@@ -71,7 +71,8 @@ struct AccessObjects {
         for (method, params) in [
             ("batch.get", ["id": .integer(batch)]), ("group.get", ["name": "shared"]), ("slot.get", ["slot": "place"]),
             ("operation.get", ["id": .integer(operation)]),
-            ("cache.get", ["id": .integer(cacheEntry)]), ("failed_url.list", [:]), ("policy.list", [:]), ("profile.list", [:]),
+            ("cache.get", ["id": .integer(cacheEntry)]), ("failed_url.list", [:]), ("policy.list", [:]),
+            ("profile.list", [:]),
         ] as [(String, JSONValue)] {
             all.append(try await daemon.call(method, params))
         }
