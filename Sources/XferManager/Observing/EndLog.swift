@@ -39,8 +39,9 @@ struct EndLog: Sendable {
                 }
                 // Only of those that are written: a read takes longer than a line.
                 let reader = store.withLockedValue { $0.value }
-                let found = try? await reader?.read { reader in
-                    (try reader.task(id), try reader.runTimes(of: id, upTo: event))
+                let found = try? await reader?.read { reader -> (TransferTask?, RunTimes?) in
+                    let task = try reader.task(id)
+                    return (task, RunTimes.matter(to: task) ? try reader.runTimes(of: id, upTo: event) : nil)
                 }
                 EndLogLine(event, found?.0, found?.1)?.write(to: logger)
                 if limit.isUsedUp {

@@ -41,6 +41,13 @@ extension StoreReader {
 }
 
 extension RunTimes {
+    /// True if the task took at least a second from its first start: less has no time between runs that is worth
+    /// reading its events.
+    static func matter(to task: TransferTask?) -> Bool {
+        guard let task, let start = task.startedAt, let end = task.finishedAt else { return true }
+        return end.rawValue.subtractingSaturated(start.rawValue) >= 1_000_000
+    }
+
     /// The number of a task's first events that are read for a line of the log.
     fileprivate static let maxEvents = 1000
 }
