@@ -41,7 +41,8 @@ struct EndLog: Sendable {
                 let reader = store.withLockedValue { $0.value }
                 let found = try? await reader?.read { reader -> (TransferTask?, RunTimes?) in
                     let task = try reader.task(id)
-                    return (task, RunTimes.matter(to: task) ? try reader.runTimes(of: id, upTo: event) : nil)
+                    guard try RunTimes.matter(to: task, until: event, in: reader) else { return (task, nil) }
+                    return (task, try reader.runTimes(of: id, upTo: event))
                 }
                 EndLogLine(event, found?.0, found?.1)?.write(to: logger)
                 if limit.isUsedUp {

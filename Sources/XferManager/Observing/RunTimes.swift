@@ -41,11 +41,12 @@ extension StoreReader {
 }
 
 extension RunTimes {
-    /// True if the task took at least a second from its first start: less has no time between runs that is worth
-    /// reading its events.
-    static func matter(to task: TransferTask?) -> Bool {
+    /// True if the task took at least a second from its first start, or had ended before: only then there may be other
+    /// runs, with times between them, that are worth reading its events.
+    static func matter(to task: TransferTask?, until event: Event, in reader: StoreReader) throws(StoreError) -> Bool {
         guard let task, let start = task.startedAt, let end = task.finishedAt else { return true }
-        return end.rawValue.subtractingSaturated(start.rawValue) >= 1_000_000
+        if end.rawValue.subtractingSaturated(start.rawValue) >= 1_000_000 { return true }
+        return try reader.hasEnded(task.id, before: event.seq)
     }
 
     /// The number of a task's first events that are read for a line of the log.
