@@ -41,11 +41,9 @@ extension StoreReader {
 }
 
 extension RunTimes {
-    /// True if the task took at least a second from its first start, or had ended before: only then there may be other
-    /// runs, with times between them, that are worth reading its events.
+    /// True if the task may have had several runs, with times between them: it has had several attempts, or had ended before.
     static func matter(to task: TransferTask?, until event: Event, in reader: StoreReader) throws(StoreError) -> Bool {
-        guard let task, let start = task.startedAt, let end = task.finishedAt else { return true }
-        if end.rawValue.subtractingSaturated(start.rawValue) >= 1_000_000 { return true }
+        guard let task, task.attempts <= 1 else { return true }
         return try reader.hasEnded(task.id, before: event.seq)
     }
 
