@@ -31,7 +31,7 @@ final class WaitingBytes: Sendable {
         self.what = what
     }
 
-    /// True if more than `limit` bytes wait. Then the server refuses this user's requests.
+    /// True if more than `limit` bytes wait.
     var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
 
     /// Adds to the waiting bytes, or subtracts with a negative number.

@@ -40,6 +40,8 @@ struct DoctorCommand: ParsableCommand {
             return ([Examination.socket(error)] + ofMachine(Examination(system: system, settings: [:]), isUser), false)
         }
         let session = DaemonSession(connection: located.connection, place: instance)
+        // The daemon reads the rows for it, and remembers those that were damaged since its start.
+        _ = try? session.attempt(ProfileList.self, ProfileList.Params())
         guard case .success(let answer) = try session.attempt(DaemonStatus.self, NoParams()) else {
             return ([Examination.rights("the daemon refuses you")], true)
         }

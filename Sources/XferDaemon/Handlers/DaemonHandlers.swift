@@ -40,7 +40,7 @@ struct DaemonHandlers: Sendable {
         result.storeID = manager.storeID
         result.degradedReason = manager.degradation
         result.degraded = result.degradedReason != nil
-        let damaged = context.caller.isOperator ? await manager.damagedRows() : []
+        let damaged = context.caller.isOperator ? manager.damagedRows : []
         result.damagedRows = damaged.isEmpty ? nil : damaged
         result.configurationProblem = context.caller.isOperator ? configurationProblem() : nil
         let waiting = context.caller.isOperator ? keysWaitingForRestart() : []

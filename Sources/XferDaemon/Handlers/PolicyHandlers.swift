@@ -11,7 +11,7 @@ struct PolicyHandlers: Sendable {
             Handler(
                 PolicyList.self,
                 encoding: { params, _, _ in
-                    PageText.named(policies.all, params, as: PolicyList.Result.self, name: \.policy.name) {
+                    PageText.named(await policies.list(), params, as: PolicyList.Result.self, name: \.policy.name) {
                         PolicyRecord($0)
                     }
                 }),

@@ -346,9 +346,8 @@ actor ProfileReading {
             reading
             ?? Task { [store] in
                 try await store.read { reader in
-                    Profiles(
-                        all: try reader.profiles().map(\.profile),
-                        damaged: Set(try reader.damagedProfiles().map(\.name)))
+                    let found = try reader.readableProfiles()
+                    return Profiles(all: found.rows.map(\.profile), damaged: Set(found.damaged.map(\.name)))
                 }
             }
         self.reading = reading

@@ -267,11 +267,8 @@ public final class TransferManager: ManagerPart, Sendable {
 
     /// The rows of the database that cannot be read and have no effect, for operators.
     ///
-    /// Profiles and tokens are read again, so that rows that were damaged since the start are among them.
-    public func damagedRows() async -> [String] {
-        await context.findDamagedRows()
-        return context.allDamagedRows.map(\.description)
-    }
+    /// The start, a reload, the lists of profiles, policies and tokens, and a call that meets one find them.
+    public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

@@ -9,7 +9,6 @@ import XferStore
 extension TransferManager {
     /// Samples of the parts' present figures.
     public func metricSamples() async -> [MetricSample] {
-        await context.findDamagedRows()
         var samples = databaseSamples + trafficSamples
         if let figures = try? await store.readStates({ try $0.figures(groupLimit: Metric.groupLimit) }) {
             samples += self.samples(of: figures)
@@ -44,7 +43,7 @@ extension TransferManager {
     private var databaseSamples: [MetricSample] {
         let statistics = store.statistics
         return [
-            Metric.degraded.sample(store.isDegraded || !context.services.policies.withLockedValue(\.damaged).isEmpty),
+            Metric.degraded.sample(store.isDegraded || !services.policies.withLockedValue(\.damaged).isEmpty),
             Metric.damagedRows.sample(Int64(clamping: context.allDamagedRows.count)),
             Metric.databaseBytes.sample(statistics.databaseBytes),
             Metric.logBytes.sample(statistics.logBytes),

@@ -11,7 +11,7 @@ enum PolicyChanges {
     static func applyConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
-        let (earlier, damaged) = (try tx.policies(), try tx.damagedPolicies())
+        let (earlier, damaged) = try tx.readablePolicies()
         for row in damaged where row.isConfigured || configured.contains(where: { $0.name == row.name }) {
             // The file has the policy as it was, or no longer.
             try tx.appendInvalidated(row.name, version: row.id, at: now)

@@ -27,7 +27,8 @@ struct PolicyRegistry: Sendable {
 
     /// The policies of the database.
     init(in reader: StoreReader) throws {
-        try self.init(try reader.policies(), damaged: try reader.damagedPolicies())
+        let found = try reader.readablePolicies()
+        try self.init(found.rows, damaged: found.damaged)
     }
 
     /// All policies with the default, by name.

@@ -32,8 +32,11 @@ public actor TrustPolicies: ManagerPart {
         self.webhooks = webhooks
     }
 
-    /// All policies by name, with the default.
-    public nonisolated var all: [PolicyEntry] { services.policies.withLockedValue(\.entries) }
+    /// All policies by name, with the default. The rows of the database are read again for `damagedRows` alone.
+    public nonisolated func list() async -> [PolicyEntry] {
+        await context.findDamagedRows()
+        return services.policies.withLockedValue(\.entries)
+    }
 
     /// Returns a policy.
     ///

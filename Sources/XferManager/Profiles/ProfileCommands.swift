@@ -123,7 +123,7 @@ enum ConfiguredProfiles {
     /// Writes the profiles of the file. Returns the names of those that are no longer in it.
     @discardableResult
     static func apply(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
-        let (earlier, damaged) = (try tx.profiles(), try tx.damagedProfiles())
+        let (earlier, damaged) = try tx.readableProfiles()
         for profile in configured
         where !earlier.contains(StoredProfile(profile: profile, isConfigured: true)) {
             try tx.setProfile(profile, isConfigured: true)

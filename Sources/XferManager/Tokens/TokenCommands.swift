@@ -49,8 +49,7 @@ public struct TokenCommands: ManagerPart, Sendable {
             directory: directory)
         let stored = try await translatingStoreErrors {
             try await store.write { tx in
-                let known = try tx.tokens()
-                let damaged = try tx.damagedTokens()
+                let (known, damaged) = try tx.readableTokens()
                 let names = known.map(\.token.name) + damaged.map(\.name)
                 guard !names.contains(name) else { throw ManagerError.tokenExists(name) }
                 guard names.count < Self.limit else {

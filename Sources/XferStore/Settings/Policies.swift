@@ -35,7 +35,8 @@ extension StoreReader {
     /// The policies that cannot be read, by name.
     public func damagedPolicies() throws(StoreError) -> [DamagedRow] { try readablePolicies().damaged }
 
-    private func readablePolicies() throws(StoreError) -> (rows: [StoredPolicy], damaged: [DamagedRow]) {
+    /// The policies that can be read, and those that cannot, by name.
+    public func readablePolicies() throws(StoreError) -> (rows: [StoredPolicy], damaged: [DamagedRow]) {
         try connection.readable("SELECT version, name, is_configured, policy, warned FROM policy ORDER BY name") {
             row throws(StoreError) in
             try StoredPolicy(row)

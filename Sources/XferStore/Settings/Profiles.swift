@@ -29,7 +29,8 @@ extension StoreReader {
     /// The profiles that cannot be read, by name.
     public func damagedProfiles() throws(StoreError) -> [DamagedRow] { try readableProfiles().damaged }
 
-    private func readableProfiles() throws(StoreError) -> (rows: [StoredProfile], damaged: [DamagedRow]) {
+    /// The profiles that can be read, and those that cannot, by name.
+    public func readableProfiles() throws(StoreError) -> (rows: [StoredProfile], damaged: [DamagedRow]) {
         try connection.readable("SELECT name, is_configured, profile FROM profile ORDER BY name") {
             row throws(StoreError) in
             try StoredProfile(row)

@@ -34,7 +34,8 @@ extension StoreReader {
     /// The tokens that cannot be read, by name. They are refused.
     public func damagedTokens() throws(StoreError) -> [DamagedRow] { try readableTokens().damaged }
 
-    private func readableTokens() throws(StoreError) -> (rows: [StoredToken], damaged: [DamagedRow]) {
+    /// The tokens that can be read, and those that cannot, by name.
+    public func readableTokens() throws(StoreError) -> (rows: [StoredToken], damaged: [DamagedRow]) {
         try connection.readable(
             "SELECT id, name, digest, owner, scope, created_at, expires_at, directory FROM token ORDER BY name"
         ) {
