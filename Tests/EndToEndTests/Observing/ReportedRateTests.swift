@@ -30,7 +30,7 @@ import XferTestSupport
 
     @Test func aDownloadThatIsResumedAfterARestartReportsNoRateAboveItsLimit() async throws {
         let server = try await FaultServer()
-        let source = SourceVersion.tagged(150, length: 12 << 20)
+        let source = SourceVersion.tagged(150, length: 32 << 20)
         let gate = Gate()
         server.serve("/f", source).next([.stall(at: 8 << 20, until: gate)])
         try await withDaemon { daemon in

@@ -132,7 +132,7 @@ import XferTestSupport
             try await daemon.pin("own", "localhost", [TrustFixture.foreignPin])
             try await daemon.pin("site", "localhost:\(server.port)", [leaf.keyPin])
             try await daemon.pin("other", "other.test", [leaf.keyPin])
-            let id = try await daemon.add(url, ["max_recv_rate": 50_000])
+            let id = try await daemon.add(url, ["max_recv_rate": 10_000])
             try await daemon.waitForBytes(1, of: id)
             func update(_ policy: String) async throws -> RPCRefusal? {
                 try await daemon.refusal("task.update", ["id": .integer(id), "changes": ["policy": .string(policy)]])

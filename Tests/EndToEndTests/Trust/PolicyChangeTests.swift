@@ -74,7 +74,8 @@ import XferTestSupport
 
     /// Tasks join one transfer before, while and after the policy changes: none gets bytes under the old one.
     @Test func aTaskThatJoinsDuringAPolicyChangeIsJudgedByTheNewPolicy() async throws {
-        let body = String(repeating: "0123456789abcdef", count: 16_384)
+        // More than a minute under the limit, so that the transfer cannot end before the policy changes.
+        let body = String(repeating: "0123456789abcdef", count: 1 << 16)
         let server = try trust.server(leaf) { $0.body = body }
         let host = "localhost:\(server.port)"
         try await withDaemon(options("[]")) { daemon in
@@ -100,12 +101,13 @@ import XferTestSupport
         var nginxOptions = NginxFixture.Options()
         nginxOptions.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
         let nginx = try await NginxFixture(nginxOptions)
-        let source = SourceVersion.tagged(5, length: 400_000)
+        // More than a minute under the limit, so that the download cannot end before the limit is lifted.
+        let source = SourceVersion.tagged(5, length: 8_000_000)
         try nginx.publish(source, as: "f")
         let host = "localhost:\(nginx.httpsPort)"
         try await withDaemon(options()) { daemon in
             try await daemon.pin("site", host, [leaf.keyPin])
-            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 100_000])
+            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 100_000, "segments": 1])
             try await daemon.waitForBytes(50_000, of: id)
             // A backup pin comes in.
             try await daemon.pin("site", host, [TrustFixture.foreignPin, leaf.keyPin])
@@ -213,7 +215,7 @@ import XferTestSupport
         let server = try trust.server(leaf) { $0.body = String(repeating: "0123456789abcdef", count: 1 << 16) }
         let host = "localhost:\(server.port)"
         try await withDaemon(options()) { daemon in
-            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 50_000])
+            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 10_000])
             try await daemon.waitForBytes(1, of: id)
             try await daemon.pin("site", "localhost", [TrustFixture.foreignPin])
             try await daemon.fails(id, "pin_mismatch")

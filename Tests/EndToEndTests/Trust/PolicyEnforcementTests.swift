@@ -78,7 +78,7 @@ import XferTestSupport
         let host = "localhost:\(server.port)"
         try await withDaemon(trust.options()) { daemon in
             let policy = try await daemon.pin("local", host, [leaf.keyPin])
-            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 50_000])
+            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 10_000])
             try await daemon.waitForBytes(1, of: id)
             // Still good: it goes on over a new connection.
             try await daemon.pin("local", host, [TrustFixture.foreignPin, leaf.keyPin])
