@@ -20,8 +20,10 @@ extension DaemonFixture {
     }
 
     /// The task as `task.get` shows it.
-    public func task(_ id: Int64) async throws -> JSONValue {
-        let result = try await call("task.get", ["id": .integer(id)])
+    public func task(_ id: Int64) async throws -> JSONValue { try await Self.task(id, session()) }
+
+    private static func task(_ id: Int64, _ session: RPCSession) async throws -> JSONValue {
+        let result = try await session.call("task.get", ["id": .integer(id)])
         return result["task"] ?? result
     }
 
@@ -29,8 +31,9 @@ extension DaemonFixture {
     @discardableResult
     public func wait(_ id: Int64, for states: String...) async throws -> JSONValue {
         let terminal = ["completed", "failed", "cancelled"]
+        let session = try session()
         return try await eventually("task \(id) is \(states)", within: Patience.long) {
-            let task = try await task(id)
+            let task = try await Self.task(id, session)
             guard let state = task["state"]?.stringValue else { throw TimedOut("no state in \(task.text)") }
             if states.contains(state) { return task }
             if terminal.contains(state) { throw TimedOut("task \(id) is not \(states) but: \(task.text)") }
@@ -40,8 +43,9 @@ extension DaemonFixture {
 
     /// Waits until the task has received at least this many bytes while it runs.
     public func waitForBytes(_ count: Int64, of id: Int64) async throws {
+        let session = try session()
         try await eventually("task \(id) has \(count) bytes", within: Patience.long) {
-            let task = try await task(id)
+            let task = try await Self.task(id, session)
             if task["state"]?.stringValue == "completed" { return true }
             return (task["progress"]?["received"]?.integerValue ?? 0) >= count
         }

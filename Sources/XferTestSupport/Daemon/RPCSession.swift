@@ -65,8 +65,15 @@ public final class RPCSession: Sendable {
             }
             guard !isClosed else { return continuation.resume(throwing: TimedOut("the daemon closed the connection")) }
             transcript?.record("request", method, message, connection: ObjectIdentifier(self))
-            Task {
-                do { try await socket.send(message.text + "\n") } catch { self.finish(id, .failure(error)) }
+            do {
+                // As a rule nothing is left, and no Swift task has to wait for a thread.
+                let rest = try socket.sendAtOnce(Array((message.text + "\n").utf8))
+                guard !rest.isEmpty else { return }
+                Task {
+                    do { try await socket.send(rest) } catch { self.finish(id, .failure(error)) }
+                }
+            } catch {
+                finish(id, .failure(error))
             }
         }
     }

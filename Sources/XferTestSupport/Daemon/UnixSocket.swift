@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// The kernel's interface of a Unix socket, for tests that send what a proper client would not send.
 ///
-/// Blocking calls run on a thread of their own.
+/// Calls that have to wait run on a thread of their own.
 public final class UnixSocket: Sendable {
     private let descriptor: Int32
     private let received = NIOLockedValueBox(Received())
@@ -43,34 +43,49 @@ public final class UnixSocket: Sendable {
 
     /// Sends all bytes; throws when the other side has closed.
     public func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
-        let all = Array(bytes)
+        let rest = try sendAtOnce(Array(bytes))
+        guard !rest.isEmpty else { return }
         try await offThread { [descriptor] in
-            var rest = all[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
+            var unsent = rest
+            while !unsent.isEmpty {
+                let count = unsent.withUnsafeBytes {
                     Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { throw PosixError("send") }
-                rest = rest.dropFirst(count)
+                unsent = unsent.dropFirst(count)
             }
         }
+    }
+
+    /// Sends the bytes that the kernel takes without waiting, and returns the others; throws when the other side has
+    /// closed.
+    func sendAtOnce(_ bytes: [UInt8]) throws -> ArraySlice<UInt8> {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count < 0, errno == EAGAIN { break }
+            guard count > 0 else { throw PosixError("send") }
+            rest = rest.dropFirst(count)
+        }
+        return rest
     }
 
     public func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
     /// The next line without its end; nil when the other side has closed.
     public func readLine() async throws -> String? {
-        try await offThread { try self.nextLine() }
+        if let line = receivedLine() { return line }
+        return try await offThread { try self.nextLine() }
     }
 
     /// The next `count` bytes.
     public func read(_ count: Int) async throws -> String {
-        try await offThread {
+        if let text = receivedText(count) { return text }
+        return try await offThread {
             while true {
-                let text = self.received.withLockedValue { received in
-                    received.bytes.count - received.start < count ? nil : received.take(upTo: received.start + count)
-                }
-                if let text { return text }
+                if let text = self.receivedText(count) { return text }
                 guard try self.fill() else { throw TimedOut("the connection ended before \(count) bytes") }
             }
         }
@@ -92,12 +107,23 @@ public final class UnixSocket: Sendable {
 
     func nextLine() throws -> String? {
         while true {
-            let line = received.withLockedValue { received -> String? in
-                guard let end = received.nextLineBreak else { return nil }
-                return received.take(upTo: end, dropping: 1)
-            }
-            if let line { return line }
+            if let line = receivedLine() { return line }
             guard try fill() else { return nil }
+        }
+    }
+
+    /// The next line, if all of it has been received.
+    private func receivedLine() -> String? {
+        received.withLockedValue { received -> String? in
+            guard let end = received.nextLineBreak else { return nil }
+            return received.take(upTo: end, dropping: 1)
+        }
+    }
+
+    /// The next `count` bytes, if they have been received.
+    private func receivedText(_ count: Int) -> String? {
+        received.withLockedValue { received in
+            received.bytes.count - received.start < count ? nil : received.take(upTo: received.start + count)
         }
     }
 
