@@ -16,10 +16,11 @@ import XferTestSupport
     }
 
     @Test(arguments: FuzzTarget.all.map(\.name))
-    func aParserSurvivesMutationsOfItsSeeds(name: String) throws {
+    func aParserSurvivesMutationsOfItsSeeds(name: String) async throws {
         let target = try #require(FuzzTarget.named(name))
         var random = SplitMix64(seed: 0x5eed)
-        for _ in 0..<2000 {
+        for round in 0..<2000 {
+            if round.isMultiple(of: 50) { await Task.yield() }
             var input = try #require(target.seeds.randomElement(using: &random))
             for _ in 0..<Int.random(in: 1...4, using: &random) { mutate(&input, using: &random) }
             target.run(input)

@@ -74,7 +74,8 @@ import XferTestSupport
             for round in 0..<6 {
                 let tasks = (0..<40).map { JSONValue.object(["url": .string(server.url("/\(round)-\($0)"))]) }
                 let added = try await daemon.call("task.add", ["tasks": .array(tasks)])
-                ids += added["ids"]?.arrayValue?.compactMap(\.integerValue) ?? []
+                let new = added["ids"]?.arrayValue?.compactMap(\.integerValue) ?? []
+                ids += new
                 let enough = round * 40 + 5 + round * 3
                 try await eventually("some have failed") {
                     try await daemon.call("queue.stats")["counts"]?["failed"]?.integerValue ?? 0 >= enough
@@ -88,11 +89,14 @@ import XferTestSupport
                     .compactMap { $0["task_id"]?.integerValue }
                 // More may have failed between the two looks.
                 #expect(Set(failed).isSubset(of: Set(listed ?? [])))
-                for id in ids { try await daemon.fails(id, "http_status") }
+                for id in new { try await daemon.fails(id, "http_status") }
             }
-            for id in ids {
-                #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
+            #expect(try await daemon.call("queue.stats")["counts"]?["failed"]?.integerValue == Int64(ids.count))
+            var ends: [Int64: Int] = [:]
+            for event in try await daemon.events() where event["terminal"] == true {
+                if let id = event["task_id"]?.integerValue { ends[id, default: 0] += 1 }
             }
+            #expect(ends == Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
             let listed = try await daemon.call("failed_url.list", ["limit": 1000])["entries"]?.arrayValue ?? []
             #expect(Set(listed.compactMap { $0["task_id"]?.integerValue }) == Set(ids) && listed.count == ids.count)
         }

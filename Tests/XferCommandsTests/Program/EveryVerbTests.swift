@@ -115,9 +115,10 @@ import XferTestSupport
         return words + companions(of: name, of: verb)
     }
 
-    @Test func everyOptionThatAHelpListsIsTaken() throws {
+    @Test func everyOptionThatAHelpListsIsTaken() async throws {
         var seen: Set<String> = []
         for (path, command) in Self.leaves(try CommandTree.ofThisProgram()) {
+            await Task.yield()
             let verb = path.joined(separator: " ")
             var lines: [[String]] = []
             for argument in command.arguments where argument.kind != .positional {
@@ -143,18 +144,20 @@ import XferTestSupport
         }
     }
 
-    @Test func everyVerbEndsWith2AtAnUnknownOption() throws {
+    @Test func everyVerbEndsWith2AtAnUnknownOption() async throws {
         for (path, _) in Self.leaves(try CommandTree.ofThisProgram()) {
+            await Task.yield()
             let words = path + (Self.least[path.joined(separator: " ")] ?? []) + ["--no-such-option"]
             let error = #expect(throws: (any Error).self, "\(words)") { try RootCommand.parseAsRoot(words) }
             #expect(error.map { RootCommand.exitCode(for: $0) } == .validationFailure, "\(words)")
         }
     }
 
-    @Test func everyVerbEndsWith4WithoutADaemon() throws {
+    @Test func everyVerbEndsWith4WithoutADaemon() async throws {
         let directory = try TemporaryDirectory()
         try FileTree.write("http://h/\n", to: directory.file("list"))
         for (path, _) in Self.leaves(try CommandTree.ofThisProgram()) {
+            await Task.yield()
             let verb = path.joined(separator: " ")
             // The first two need none, the third something to notify with, and the last one starts one.
             guard !["completions", "man", "notify", "daemon start"].contains(verb) else { continue }
