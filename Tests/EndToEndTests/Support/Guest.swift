@@ -110,19 +110,31 @@ extension Guest {
 extension DaemonFixture {
     /// Posts a call as the operator that runs the test and gives the answer.
     func post(_ method: String, _ params: JSONValue) async throws -> JSONValue {
-        try await post(method, params, [try #require(Guest.curl)])
+        let body = Self.message(method, params)
+        let client = try UnixSocket(connectedTo: socket)
+        try await client.send(
+            "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        let answer = try await client.readToEnd()
+        guard let end = answer.firstRange(of: "\r\n\r\n") else { throw TimedOut("\(method): \(answer)") }
+        return try JSONValue(parsing: Array(answer[end.upperBound...].utf8))
     }
 
+    /// Posts a call through a program, the last of this command line, and gives the answer.
     fileprivate func post(_ method: String, _ params: JSONValue, _ program: [String]) async throws -> JSONValue {
-        let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params]
         let ended = try await Command.run(
             program[0],
             Array(program.dropFirst()) + [
                 "--silent", "--unix-socket", socket, "--header", "Content-Type: application/json", "--data-binary",
-                message.text, "http://localhost/rpc",
+                Self.message(method, params), "http://localhost/rpc",
             ], directory: "/")
         guard ended.isSuccess else { throw TimedOut("\(method): \(ended)") }
         return try JSONValue(parsing: Array(ended.output.utf8))
+    }
+
+    private static func message(_ method: String, _ params: JSONValue) -> String {
+        let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params]
+        return message.text
     }
 }
 
