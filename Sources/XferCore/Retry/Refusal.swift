@@ -61,6 +61,25 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return isFromElsewhere(error, task.specification) ? .doubtful : .final
     }
 
+    /// The failure of a run, with the number of refusals since the last progress after which the task gives up
+    /// (`mostDoubts`). Failures of other kinds in between neither count nor end the count, so that a single doubtful
+    /// refusal after many of them is not the last one.
+    ///
+    /// - Parameter task: with the failure that it had before the run.
+    public static func counted(_ error: TransferError, of task: TransferTask, othersOfHost: Int = 0) -> TransferError {
+        let isDoubt =
+            switch meaning(of: error, to: task, othersOfHost: othersOfHost) {
+            case .doubtful: true
+            case .fewerAtOnce: isForRoom(error, to: task)
+            case .final, .expired, .passing, nil: false
+            }
+        let before = max(0, task.error?.doubts ?? 0)
+        let count = isDoubt ? before.addingSaturated(1) : before
+        var failure = error
+        failure.doubts = count > 0 ? count : nil
+        return failure
+    }
+
     /// True if a server that sent a part of the file may refuse all requests for a range, as shields do: then the whole
     /// is requested. After a temporary refusal the range comes first: the whole costs the kept bytes again.
     ///

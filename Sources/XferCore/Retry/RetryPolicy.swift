@@ -29,6 +29,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Decides after a run of `task` failed with `error`.
     ///
     /// - Parameters:
+    ///   - error: as `SpaceWaitRules.counted` and `Refusal.counted` return it.
     ///   - requestWasSent: true if the server may have begun to act on the request.
     ///   - network: the condition of the network since the run began.
     ///   - othersOfHost: see `Refusal.meaning`.
@@ -58,11 +59,11 @@ public struct RetryPolicy: Hashable, Sendable {
         default:
             break
         }
+        let isLastDoubt = (error.doubts ?? 0) > Refusal.mostDoubts
         switch refusal {
         case .expired: return .wait(Wait(.sourceExpired))
-        case .doubtful where task.attempts > Refusal.mostDoubts: return .fail(error)
-        case .fewerAtOnce where Refusal.isForRoom(error, to: task) && task.attempts > Refusal.mostDoubts:
-            return .fail(error)
+        case .doubtful where isLastDoubt: return .fail(error)
+        case .fewerAtOnce where isLastDoubt && Refusal.isForRoom(error, to: task): return .fail(error)
         case .passing, .doubtful, .fewerAtOnce: break
         case .final, nil: guard error.isRetriable else { return .fail(error) }
         }

@@ -71,6 +71,7 @@ public struct TaskStateMachine: Sendable {
         guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
         move(to: .queued)
         task.attempts = 0
+        task.error?.doubts = nil
         task.lastProgressAt = nil
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
@@ -218,6 +219,7 @@ public struct TaskStateMachine: Sendable {
         guard Refusal.waitsForRoom(task) else { return .unchanged }
         move(to: .queued)
         task.attempts = 0
+        task.error?.doubts = nil
         return TaskTransition(event: nil, action: .schedule)
     }
 

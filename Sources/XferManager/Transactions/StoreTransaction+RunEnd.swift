@@ -152,7 +152,9 @@ extension StoreTransaction {
             return machine.onRequeue()
         }
         try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
-        let failure = SpaceWaitRules.counted(error, after: machine.task.error)
+        let failure = Refusal.counted(
+            SpaceWaitRules.counted(error, after: machine.task.error), of: machine.task,
+            othersOfHost: rules.othersOfHost)
         switch rules.retry.decide(
             after: failure, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
             othersOfHost: rules.othersOfHost, using: &random)

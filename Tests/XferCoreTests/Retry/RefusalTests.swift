@@ -129,12 +129,13 @@ import XferTestSupport
     // MARK: How often it is asked again
 
     @Test func aDoubtfulRefusalIsAskedAgainThreeTimes() {
-        let error = Self.error(404, host: "mirror.example")
-        for tries in 1...10 {
-            let decision = decide(error, Self.task(tries: tries))
-            if tries <= Refusal.mostDoubts {
+        var error = Self.error(404, host: "mirror.example")
+        for doubts in 1...10 {
+            error.doubts = doubts
+            let decision = decide(error, Self.task(tries: 10))
+            if doubts <= Refusal.mostDoubts {
                 guard case .wait(let wait) = decision, wait.reason == .retry else {
-                    Issue.record("try \(tries): \(decision)")
+                    Issue.record("refusal \(doubts): \(decision)")
                     continue
                 }
             } else {
@@ -142,6 +143,36 @@ import XferTestSupport
             }
         }
         #expect(decide(error, Self.task { $0.retry = RetryLimits(maxRetries: 0) }) == .fail(error))
+    }
+
+    /// Neither failures of other kinds before it nor those in between make a doubtful refusal the last one.
+    @Test func onlyDoubtfulRefusalsSinceTheLastProgressCount() {
+        let (doubtful, passing) = (Self.error(404, host: "mirror.example"), Self.error(503))
+        var task = Self.task(tries: 9)
+        #expect(Refusal.counted(passing, of: task).doubts == nil)
+        var counts: [Int?] = []
+        for error in [passing, doubtful, passing, TransferError(.connectionLost, "x"), doubtful] {
+            task.error = Refusal.counted(error, of: task)
+            counts.append(task.error?.doubts)
+        }
+        #expect(counts == [nil, 1, 1, 1, 2])
+        task.error?.doubts = -3
+        #expect(Refusal.counted(doubtful, of: task).doubts == 1)
+        task.error?.doubts = .max
+        #expect(Refusal.counted(doubtful, of: task).doubts == .max)
+        // A refusal that only the number of transfers explains counts as well, others beside transfers do not.
+        task.error = nil
+        #expect(Refusal.counted(Self.error(403), of: task, othersOfHost: 1).doubts == 1)
+        #expect(Refusal.counted(passing, of: task, othersOfHost: 1).doubts == nil)
+    }
+
+    @Test func anotherSourceEndsTheCountOfDoubtfulRefusals() {
+        var task = Self.task()
+        (task.state, task.wait) = (.waiting, Wait(.retry, until: Self.now))
+        task.error = Refusal.counted(Self.error(404, host: "mirror.example"), of: task)
+        var machine = TaskStateMachine(task)
+        #expect(machine.onNewSource(at: Self.now).isChange)
+        #expect(machine.task.error != nil && machine.task.error?.doubts == nil)
     }
 
     @Test func aPassingRefusalIsAskedAgainWithinTheLimitsOfTheTask() {
@@ -159,12 +190,14 @@ import XferTestSupport
 
     @Test func aRefusalBesideOthersWaitsForRoomAndIsAskedThreeTimesWithout() throws {
         #expect(decide(Self.error(403), Self.task()) == .fail(Self.error(403)))
-        for tries in 1...10 {
-            let decision = decide(Self.error(403), Self.task(tries: tries), others: 1)
-            if tries <= Refusal.mostDoubts {
+        for doubts in 1...10 {
+            var error = Self.error(403)
+            error.doubts = doubts
+            let decision = decide(error, Self.task(tries: 10), others: 1)
+            if doubts <= Refusal.mostDoubts {
                 #expect(decision == .wait(Wait(.retry, until: Self.now.advanced(by: Refusal.longestForRoom))))
             } else {
-                #expect(decision == .fail(Self.error(403)))
+                #expect(decision == .fail(error))
             }
         }
         // Within `retry_for` there is no time to wait so long: the ordinary delays are left.

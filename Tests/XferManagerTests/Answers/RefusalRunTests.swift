@@ -57,6 +57,29 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// A busy redirector, then a bad mirror: its first refusal is no repetition of those before.
+    @Test func aMirrorsRefusalAfterOtherFailuresDoesNotEndTheFile() async throws {
+        let fixture = try await ManagerFixture()
+        let (bad, good) = (try await FaultServer(), try await FaultServer())
+        good.serve("/f", Self.source)
+        bad.onAnyOther { _ in .failure(404) }
+        let urls = (bad: bad.url("/f"), good: good.url("/f"))
+        fixture.server.on("/f") { request in
+            switch request.index {
+            case 0...5: .failure(500)
+            case 6: .redirect(to: urls.bad)
+            default: .redirect(to: urls.good)
+            }
+        }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/f", as: "f", to: manager)
+        let task = try await Self.outcome(of: id, in: manager)
+        #expect(task.state == .completed, "\(task)")
+        #expect(bad.requests.count == 1 && good.requests.count == 1)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aRedirectorWhoseMirrorsAllRefuseFailsTheFileAfterFourTriesAndIsNotListed() async throws {
         let fixture = try await ManagerFixture()
         let bad = try await FaultServer()
