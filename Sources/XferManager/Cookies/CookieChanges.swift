@@ -32,10 +32,25 @@ struct CookieChanges: Hashable {
         lines.filter { Fields($0.value).map { $0.expiry <= now } ?? false }
     }
 
-    /// The cookies that expire last; session cookies are removed first.
-    static func longestLived(_ lines: [String], count: Int) -> [String] {
-        let sorted = lines.sorted { (Fields($0)?.expiry ?? -1) > (Fields($1)?.expiry ?? -1) }
-        return Array(sorted.prefix(count))
+    /// The number of cookies of a domain that those of other domains do not displace (RFC 6265 §6.1).
+    static let mostOfDomain = 50
+
+    /// The cookies that stay in a full jar, in the order of `lines`.
+    ///
+    /// Cookies beyond `mostOfDomain` of their domain are removed first (RFC 6265 §5.3), so that one site cannot remove
+    /// the logins of others. Among equals those that expire last stay; session cookies are removed first.
+    static func kept(_ lines: [String], count: Int) -> [String] {
+        var counts: [String: Int] = [:]
+        var ranked = lines.enumerated().map { (place: $0.offset, fields: Fields($0.element), isExcess: false) }
+        ranked.sort { ($0.fields?.expiry ?? -1) > ($1.fields?.expiry ?? -1) }
+        for index in ranked.indices {
+            guard let domain = ranked[index].fields?.key.domain else { continue }
+            let before = counts[domain, default: 0]
+            ranked[index].isExcess = before >= mostOfDomain
+            counts[domain] = before + 1
+        }
+        let chosen = (ranked.filter { !$0.isExcess } + ranked.filter { $0.isExcess }).prefix(count)
+        return chosen.map { $0.place }.sorted().map { lines[$0] }
     }
 
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name, value.

@@ -19,8 +19,7 @@ final class CookieJars: Sendable {
     /// Allows one opening or saving at a time.
     private let gate = AsyncLock()
 
-    /// The highest number of cookies in a jar (RFC 6265 §6.1). If there are more, the ones that expire first are
-    /// removed.
+    /// The highest number of cookies in a jar (RFC 6265 §6.1). If there are more, `CookieChanges.kept` chooses.
     static let maxCookies = 3000
 
     init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges, logger: Logger) {
@@ -56,9 +55,9 @@ final class CookieJars: Sendable {
         var lines = engine.cookies(in: profile)
         if lines.count > Self.maxCookies {
             logger.warning(
-                "a profile's cookie jar is full: session cookies, then the cookies that expire first, were deleted",
+                "a profile's cookie jar is full: cookies were deleted, first those of domains with many",
                 metadata: ["profile": "\(profile)", "dropped": "\(lines.count - Self.maxCookies)"])
-            lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
+            lines = CookieChanges.kept(lines, count: Self.maxCookies)
             engine.replaceCookies(in: profile, by: lines)
         }
         // The jar drops expired cookies only when it is used next.

@@ -133,6 +133,19 @@ import XferTestSupport
 
     @Test func aFullJarKeepsTheLongestLivedCookies() {
         let lines = [line("session", expiry: 0), line("short", expiry: 5), line("long", expiry: 50)]
-        #expect(CookieChanges.longestLived(lines, count: 2) == [lines[2], lines[1]])
+        #expect(CookieChanges.kept(lines, count: 2) == [lines[1], lines[2]])
+        #expect(CookieChanges.kept(lines, count: 3) == lines)
+        #expect(CookieChanges.kept(lines, count: 0) == [])
+    }
+
+    /// One site cannot remove the login of another, however many cookies it sets.
+    @Test(arguments: [0, 1, 30]) func aDomainWithManyCookiesRemovesNoneOfOthers(excess: Int) {
+        let login = line("login", expiry: 0, domain: "b.test")
+        let many = (0..<CookieChanges.mostOfDomain + excess).map { line("c\($0)", expiry: 1000 + $0) }
+        let kept = CookieChanges.kept([login] + many, count: CookieChanges.mostOfDomain + 1)
+        #expect(kept == [login] + many.suffix(CookieChanges.mostOfDomain))
+        // Within the bound of its domain each cookie counts alike.
+        let fewer = CookieChanges.kept([login] + many, count: CookieChanges.mostOfDomain)
+        #expect(fewer == Array(many.suffix(CookieChanges.mostOfDomain)))
     }
 }
