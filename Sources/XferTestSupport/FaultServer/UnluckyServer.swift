@@ -4,8 +4,8 @@ import XferModel
 /// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed.
 /// After the last one the server is correct, so that a patient client finishes.
 ///
-/// It breaks off, refuses for a while, hides behind a portal, ignores ranges and cannot use them, and has several nodes
-/// and mirrors. It never sends bytes of another version.
+/// It breaks off, trickles, refuses for a while, hides behind a portal, ignores ranges and cannot use them, leads to bad
+/// mirrors, and has several nodes and mirrors. It never sends bytes of another version.
 public final class UnluckyServer: Sendable, CustomStringConvertible {
     /// A fault of a response.
     private enum Misfortune: CaseIterable {
@@ -18,30 +18,58 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case untagged
         /// Another node with the same name, with a tag of its own.
         case node
+        /// A redirect to a sign-in page.
+        case signIn
+        /// A slow body that breaks off.
+        case trickle
+        /// Chunks that break off before the last one.
+        case chunks
+        /// A redirect to another host that does not have the file.
+        case badMirror
     }
 
     private struct State {
         var left: Int
         var random: SplitMix64
+        var badMirrors = 0
         var log: [String] = []
     }
 
     public let version: SourceVersion
     private let hasNodes: Bool
+    private let elsewhere: String?
+    private let breaksChunks: Bool
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
     ///   - misfortunes: the number of misfortunes.
     ///   - hasNodes: true if nodes and mirrors have tags of their own. Without a checksum nothing then shows that their
     ///     bytes are the same.
-    public init(_ version: SourceVersion, misfortunes: Int, hasNodes: Bool, seed: UInt64) {
+    ///   - elsewhere: the scheme and authority of another host, to whose missing files it redirects three times at
+    ///     most: a client may give up after more; nil for no such redirects.
+    ///   - breaksChunks: true if bodies of unknown length may break off. Over HTTP/2 libcurl 7.88 does not report each
+    ///     such end as what it is.
+    public init(
+        _ version: SourceVersion, misfortunes: Int, hasNodes: Bool, elsewhere: String? = nil,
+        breaksChunks: Bool = true, seed: UInt64
+    ) {
         self.version = version
         self.hasNodes = hasNodes
+        self.elsewhere = elsewhere
+        self.breaksChunks = breaksChunks
         state = NIOLockedValueBox(State(left: misfortunes, random: SplitMix64(seed: seed)))
     }
 
     /// The misfortunes so far, one a line.
     public var description: String { state.withLockedValue { $0.log.joined(separator: "\n") } }
+
+    fileprivate static let signInPath = "/sign-in"
+
+    fileprivate static func page(_ words: Int) -> Reply {
+        Reply(
+            200, headers: [HeaderField(name: "Content-Type", value: "text/html")],
+            text: String(repeating: "sign in ", count: words))
+    }
 
     /// The reply to a request.
     ///
@@ -58,7 +86,11 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         state.withLockedValue { state -> (kind: Misfortune, count: Int64, node: UInt64)? in
             guard state.left > 0 else { return nil }
             state.left -= 1
-            let kind = Misfortune.allCases.randomElement(using: &state.random) ?? .drop
+            var kind = Misfortune.allCases.randomElement(using: &state.random) ?? .drop
+            if kind == .badMirror {
+                state.badMirrors += 1
+                if elsewhere == nil || state.badMirrors > 3 { kind = .drop }
+            }
             let count = Int64.random(in: 1...200_000, using: &state.random)
             let node = state.random.next() % 4
             state.log.append("\(request.path) \(request.header("Range") ?? "whole"): \(kind) \(count)")
@@ -80,10 +112,7 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case .unavailable: return Reply(503, text: "later")
         case .overloaded: return Reply(500, text: "later")
         // A first answer cannot be compared with anything.
-        case .portal where isContinued:
-            return Reply(
-                200, headers: [HeaderField(name: "Content-Type", value: "text/html")],
-                text: String(repeating: "sign in ", count: Int(clamping: count / 100)))
+        case .portal where isContinued: return Self.page(Int(clamping: count / 100))
         case .refused where isContinued: return Reply(403, text: "not now")
         case .empty where isContinued: return Reply(200, text: "")
         case .noContent where isContinued: return Reply(204, headers: [], body: [])
@@ -96,7 +125,12 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
             other.etag = "\"node\(node)\""
             reply = other.honestReply(to: request)
             Fault.drop(after: count).apply(to: &reply, request, other)
-        case .portal, .refused, .empty, .noContent, .uselessRange, .untagged, .node: apply(.drop(after: count))
+        case .signIn where isContinued: return .redirect(to: Self.signInPath)
+        case .trickle: apply(.drop(after: count), .drip(20_000, every: .milliseconds(2)))
+        case .chunks where breaksChunks: apply(.chunked, .drop(after: count))
+        case .badMirror: return .redirect(to: "\(elsewhere ?? "")/gone")
+        case .portal, .refused, .empty, .noContent, .uselessRange, .untagged, .node, .signIn, .chunks:
+            apply(.drop(after: count))
         }
         return reply
     }
@@ -105,6 +139,7 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
 extension FaultServer {
     /// Offers the unlucky server's file under each of these paths: the first is the file's own, the others are mirrors.
     public func serve(_ paths: [String], _ unlucky: UnluckyServer) {
+        on(UnluckyServer.signInPath) { _ in UnluckyServer.page(9) }
         for (mirror, path) in paths.enumerated() { on(path) { unlucky.reply(to: $0, mirror: mirror) } }
     }
 }

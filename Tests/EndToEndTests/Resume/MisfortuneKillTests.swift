@@ -71,7 +71,9 @@ import XferTestSupport
         let misfortunes = Int.random(in: 1...Self.longest, using: &random)
         let isDigestDemanded = random.chance(0.5)
         let paths = (random.chance(0.4) ? [0, 1, 2] : [0]).map { "/\(seed)-\($0)" }
-        let unlucky = UnluckyServer(version, misfortunes: misfortunes, hasNodes: isDigestDemanded, seed: seed ^ 7)
+        let unlucky = UnluckyServer(
+            version, misfortunes: misfortunes, hasNodes: isDigestDemanded,
+            elsewhere: "http://localhost:\(server.port)", seed: seed ^ 7)
         server.serve(paths, unlucky)
         var fields: JSONObject = [
             "output": .string("f\(seed)"), "segments": .integer(random.chance(0.5) ? 1 : 4),

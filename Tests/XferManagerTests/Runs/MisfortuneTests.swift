@@ -7,7 +7,7 @@ import XferTestSupport
 @testable import XferManager
 
 /// A download of 3 MB through a series of random misfortunes: breaks, errors that pass, portals, nodes with different
-/// tags, useless ranges; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS and over
+/// tags, useless ranges, bad mirrors; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS and over
 /// HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
@@ -40,6 +40,15 @@ import XferTestSupport
                 options.backend = fixture.server.port
                 self = .secure(try TLSServer(options))
             }
+        }
+
+        /// Another name of the unlucky server's host; nil over TLS, which a redirect does not leave.
+        func elsewhere(_ fixture: ManagerFixture) -> String? {
+            if case .plain = self { "http://localhost:\(fixture.server.port)" } else { nil }
+        }
+
+        var isHTTP2: Bool {
+            if case .http2 = self { true } else { false }
         }
 
         func url(_ path: String, _ fixture: ManagerFixture) -> HTTPURL {
@@ -75,13 +84,14 @@ import XferTestSupport
             seed: seed, length: 3_000_000, etag: "\"v\"",
             headers: [HeaderField(name: "Content-Type", value: "application/octet-stream")])
         let fixture = try await ManagerFixture()
-        let unlucky = UnluckyServer(version, misfortunes: misfortunes, hasNodes: isDigestDemanded, seed: seed ^ 7)
-        fixture.server.serve(paths, unlucky)
-
         let authority = try TestCA()
         let caFile = fixture.directory.file("ca.pem")
         try FileTree.write(authority.pem, to: caFile)
         let transport = try await Transport(seed, to: fixture, authority)
+        let unlucky = UnluckyServer(
+            version, misfortunes: misfortunes, hasNodes: isDigestDemanded, elsewhere: transport.elsewhere(fixture),
+            breaksChunks: !transport.isHTTP2, seed: seed ^ 7)
+        fixture.server.serve(paths, unlucky)
         func open() async throws -> TransferManager {
             let manager = try await fixture.open(change: {
                 $0.retry = RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))
@@ -124,8 +134,8 @@ import XferTestSupport
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed, "seed \(seed): \(String(describing: task.error))\n\(unlucky)")
         #expect(try version.equals(file: "\(fixture.downloads)/f"), "seed \(seed)\n\(unlucky)")
-        // Each misfortune costs a request, and one more where a node refuses If-Range or a range; each interruption as
-        // many as there are connections.
+        // Each misfortune costs a request, and one more where a node refuses If-Range or a range, or where a redirect
+        // leads elsewhere; each interruption as many as there are connections.
         let requests = fixture.server.requests.count
         #expect(requests <= 3 * misfortunes + 8 * interruptions + 40, "seed \(seed): \(requests) requests\n\(unlucky)")
         await manager.shutdown(.suspend)
