@@ -68,10 +68,10 @@ public struct TaskStateMachine: Sendable {
     /// continues.
     public mutating func onNewSource(at now: Timestamp) -> TaskTransition {
         if task.state == .failed { return onRetry(at: now) }
+        task.error?.doubts = nil
         guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
         move(to: .queued)
         task.attempts = 0
-        task.error?.doubts = nil
         task.lastProgressAt = nil
         return TaskTransition(event: .taskResumed, action: .schedule)
     }

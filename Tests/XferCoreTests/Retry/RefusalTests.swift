@@ -166,12 +166,14 @@ import XferTestSupport
         #expect(Refusal.counted(passing, of: task, othersOfHost: 1).doubts == nil)
     }
 
-    @Test func anotherSourceEndsTheCountOfDoubtfulRefusals() {
+    @Test(arguments: [TaskState.waiting, .paused, .queued])
+    func anotherSourceEndsTheCountOfDoubtfulRefusals(state: TaskState) {
         var task = Self.task()
-        (task.state, task.wait) = (.waiting, Wait(.retry, until: Self.now))
+        (task.state, task.wait) = (state, state == .waiting ? Wait(.retry, until: Self.now) : nil)
         task.error = Refusal.counted(Self.error(404, host: "mirror.example"), of: task)
+        #expect(task.error?.doubts == 1)
         var machine = TaskStateMachine(task)
-        #expect(machine.onNewSource(at: Self.now).isChange)
+        #expect(machine.onNewSource(at: Self.now).isChange == (state == .waiting))
         #expect(machine.task.error != nil && machine.task.error?.doubts == nil)
     }
 
