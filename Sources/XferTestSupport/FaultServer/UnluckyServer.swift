@@ -37,7 +37,11 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
 
     public let version: SourceVersion
     private let hasNodes: Bool
+    /// The scheme and authority of another host, to whose missing files it redirects three times at most: a client may
+    /// give up after more. Nil for no such redirects.
     private let elsewhere: String?
+    /// True if bodies of unknown length break off. Over HTTP/2 libcurl 7.88 does not report each such end as what it
+    /// is.
     private let breaksChunks: Bool
     private let state: NIOLockedValueBox<State>
 
@@ -45,18 +49,14 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
     ///   - misfortunes: the number of misfortunes.
     ///   - hasNodes: true if nodes and mirrors have tags of their own. Without a checksum nothing then shows that their
     ///     bytes are the same.
-    ///   - elsewhere: the scheme and authority of another host, to whose missing files it redirects three times at
-    ///     most: a client may give up after more; nil for no such redirects.
-    ///   - breaksChunks: true if bodies of unknown length may break off. Over HTTP/2 libcurl 7.88 does not report each
-    ///     such end as what it is.
+    ///   - transport: the way on which the requests arrive.
     public init(
-        _ version: SourceVersion, misfortunes: Int, hasNodes: Bool, elsewhere: String? = nil,
-        breaksChunks: Bool = true, seed: UInt64
+        _ version: SourceVersion, misfortunes: Int, hasNodes: Bool, over transport: UnluckyTransport, seed: UInt64
     ) {
         self.version = version
         self.hasNodes = hasNodes
-        self.elsewhere = elsewhere
-        self.breaksChunks = breaksChunks
+        elsewhere = transport.elsewhere
+        breaksChunks = !transport.isHTTP2
         state = NIOLockedValueBox(State(left: misfortunes, random: SplitMix64(seed: seed)))
     }
 

@@ -3,8 +3,9 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Downloads from unlucky servers by the real xferd, which is killed (kill -9) at random moments in between: with and
-/// without a checksum, from one server or three mirrors, in one piece or in segments.
+/// Downloads from unlucky servers by the real xferd, which is killed (kill -9) at random moments in between: over
+/// HTTP/1.1 with and without TLS and over HTTP/2, with and without a checksum, from one server or three mirrors, in one
+/// piece or in segments.
 ///
 /// Each file is right in the end, no other file is published before, no durable byte is discarded without an event, each
 /// task ends once, nothing is left over, and the requests are bounded. 10,000 downloads with XFER_SOAK: a seed draws the
@@ -40,9 +41,14 @@ import XferTestSupport
         ])
         try await withDaemon(options) { daemon in
             let server = try await FaultServer()
+            let authority = try TestCA()
+            try FileTree.write(authority.pem, to: Self.authorities(of: daemon))
+            var transports: [UnluckyTransport] = []
+            for kind: UInt64 in 0..<3 { transports.append(try await UnluckyTransport(kind, to: server, authority)) }
             var downloads: [Download] = []
             for index in 0..<width {
-                downloads.append(try await add(seed * width + index, to: daemon, server))
+                let transport = transports[Int(clamping: index % 3)]
+                downloads.append(try await add(seed * width + index, to: daemon, server, over: transport))
             }
             var kills = 0
             while kills < Self.mostKills {
@@ -62,28 +68,31 @@ import XferTestSupport
             try await eventually("every download ends", within: Patience.long) { try await push(downloads, of: daemon) }
             for download in downloads { try await checkEnd(of: download, in: daemon, server, kills) }
             try await daemon.expectDownloads(downloads.map(\.name).sorted())
+            for transport in transports { await transport.end() }
         }
     }
 
+    /// The file with the authority of the servers' certificates.
+    private static func authorities(of daemon: DaemonFixture) -> String { daemon.directory.file("ca.pem") }
+
     /// Adds the seed's download.
-    private func add(_ seed: UInt64, to daemon: DaemonFixture, _ server: FaultServer) async throws -> Download {
+    private func add(
+        _ seed: UInt64, to daemon: DaemonFixture, _ server: FaultServer, over transport: UnluckyTransport
+    ) async throws -> Download {
         var random = SplitMix64(seed: seed)
         let version = SourceVersion(seed: seed, length: 3_000_000, etag: "\"v\"")
         let misfortunes = Int.random(in: 1...Self.longest, using: &random)
         let isDigestDemanded = random.chance(0.5)
         let paths = (random.chance(0.4) ? [0, 1, 2] : [0]).map { "/\(seed)-\($0)" }
         let unlucky = UnluckyServer(
-            version, misfortunes: misfortunes, hasNodes: isDigestDemanded,
-            elsewhere: "http://localhost:\(server.port)", seed: seed ^ 7)
+            version, misfortunes: misfortunes, hasNodes: isDigestDemanded, over: transport, seed: seed ^ 7)
         server.serve(paths, unlucky)
         var fields: JSONObject = [
             "output": .string("f\(seed)"), "segments": .integer(random.chance(0.5) ? 1 : 4),
+            "ca_file": .string(Self.authorities(of: daemon)),
         ]
-        if paths.count > 1 {
-            fields["urls"] = .array(paths.map { .string(server.url($0)) })
-        } else {
-            fields["url"] = .string(server.url(paths[0]))
-        }
+        let urls = paths.map { JSONValue.string(transport.url($0).string) }
+        if urls.count > 1 { fields["urls"] = .array(urls) } else { fields["url"] = urls[0] }
         if isDigestDemanded { fields["checksum"] = .string(version.checksum().description) }
         let result = try await daemon.call("task.add", .object(fields))
         guard let id = result["task"]?["id"]?.integerValue else { throw TimedOut("task.add answered \(result.text)") }

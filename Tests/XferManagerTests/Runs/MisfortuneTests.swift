@@ -7,8 +7,8 @@ import XferTestSupport
 @testable import XferManager
 
 /// A download of 3 MB through a series of random misfortunes: breaks, errors that pass, portals, nodes with different
-/// tags, useless ranges, bad mirrors; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS and over
-/// HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
+/// tags, useless ranges, bad mirrors; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS
+/// and over HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
 /// the requests are bounded. 10,000 seeds with XFER_SOAK.
@@ -16,59 +16,6 @@ import XferTestSupport
     // Six are every transport, with and without mirrors.
     private static let portions = Campaign.portions(usual: 6, soak: 10_000)
     private static let longest = Campaign.isSoak ? 200 : 30
-
-    /// How the service and the unlucky server talk.
-    private enum Transport: Sendable {
-        case plain
-        case secure(TLSServer)
-        case http2(NginxFixture)
-
-        /// The choice of the seed. Without nginx HTTP/1.1 takes the place of HTTP/2.
-        init(_ seed: UInt64, to fixture: ManagerFixture, _ authority: TestCA) async throws {
-            guard seed % 3 > 0 else {
-                self = .plain
-                return
-            }
-            let leaf = try authority.issue()
-            if seed % 3 == 2, NginxFixture.isInstalled {
-                var options = NginxFixture.Options()
-                options.tls = (authority.chain(for: leaf), leaf.privateKey)
-                options.backend = fixture.server.port
-                self = .http2(try await NginxFixture(options))
-            } else {
-                var options = TLSServer.Options(chain: authority.chain(for: leaf), privateKey: leaf.privateKey)
-                options.backend = fixture.server.port
-                self = .secure(try TLSServer(options))
-            }
-        }
-
-        /// Another name of the unlucky server's host; nil over TLS, which a redirect does not leave.
-        func elsewhere(_ fixture: ManagerFixture) -> String? {
-            if case .plain = self { "http://localhost:\(fixture.server.port)" } else { nil }
-        }
-
-        var isHTTP2: Bool {
-            if case .http2 = self { true } else { false }
-        }
-
-        func url(_ path: String, _ fixture: ManagerFixture) -> HTTPURL {
-            let (scheme, host, port): (HTTPURL.Scheme, String, Int) =
-                switch self {
-                case .plain: (.http, "127.0.0.1", fixture.server.port)
-                case .secure(let server): (.https, "localhost", server.port)
-                case .http2(let nginx): (.https, "localhost", nginx.httpsPort)
-                }
-            return HTTPURL(scheme: scheme, host: host, port: UInt16(clamping: port), target: path)
-        }
-
-        func end() async {
-            switch self {
-            case .plain: break
-            case .secure(let server): server.stop()
-            case .http2(let nginx): await nginx.stop()
-            }
-        }
-    }
 
     @Test(arguments: portions) func aDownloadSurvivesAnySeriesOfMisfortunes(seeds: Range<UInt64>) async throws {
         try await Campaign.forEach(seeds) { try await download(seed: $0) }
@@ -87,10 +34,9 @@ import XferTestSupport
         let authority = try TestCA()
         let caFile = fixture.directory.file("ca.pem")
         try FileTree.write(authority.pem, to: caFile)
-        let transport = try await Transport(seed, to: fixture, authority)
+        let transport = try await UnluckyTransport(seed, to: fixture.server, authority)
         let unlucky = UnluckyServer(
-            version, misfortunes: misfortunes, hasNodes: isDigestDemanded, elsewhere: transport.elsewhere(fixture),
-            breaksChunks: !transport.isHTTP2, seed: seed ^ 7)
+            version, misfortunes: misfortunes, hasNodes: isDigestDemanded, over: transport, seed: seed ^ 7)
         fixture.server.serve(paths, unlucky)
         func open() async throws -> TransferManager {
             let manager = try await fixture.open(change: {
@@ -105,7 +51,7 @@ import XferTestSupport
 
         var manager = try await open()
         let checksum = isDigestDemanded ? version.checksum() : nil
-        let urls = paths.map { transport.url($0, fixture) }
+        let urls = paths.map(transport.url)
         let id = try await fixture.add(url: urls[0].string, as: "f", to: manager) {
             $0.mirrors = Array(urls.dropFirst())
             $0.checksum = checksum
