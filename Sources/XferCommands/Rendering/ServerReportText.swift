@@ -19,7 +19,9 @@ struct ServerReportText: Sendable {
     }
 
     /// Pins that can be copied into a policy.
-    func pins(_ report: ServerReportRecord) -> [String] {
+    ///
+    /// - Parameter policy: the policy of the host, or nil if only the default one applies to it.
+    func pins(_ report: ServerReportRecord, besides policy: PolicyRecord? = nil) -> [String] {
         guard !report.chain.isEmpty else { return lines(report) }
         var lines = [
             "\(place(report)) showed these certificates.",
@@ -37,8 +39,12 @@ struct ServerReportText: Sendable {
                 "  valid until \(TimeText.local(certificate.notAfter))", "  \(SafeText.sanitised(certificate.pin))",
             ]
         }
-        if report.verdict.value != .accepted, let leaf = report.chain.first {
-            let isNamed = !report.stages.contains { $0.stage.value == .name && !$0.passed }
+        guard let leaf = report.chain.first else { return lines }
+        let isNamed = !report.stages.contains { $0.stage.value == .name && !$0.passed }
+        if let policy {
+            let addition = PinAddition(policy: policy, isAccepted: report.verdict.value == .accepted, isNamed: isNamed)
+            lines += [""] + addition.lines(report.chain, at: place(report))
+        } else if report.verdict.value != .accepted {
             let command = FailureAdvice.pinning(place(report), SafeText.sanitised(leaf.pin), checksName: isNamed)
             lines += ["", "If that is its key: \(command)"]
             if !isNamed { lines.append("Its certificate has other names, so --no-domain-name is needed.") }

@@ -102,9 +102,14 @@ struct PolicyCommand: ParsableCommand {
 
         func run() throws {
             let place = try HostAndPort(host)
-            let answer = try options.open()
-                .call(PolicyPin.self, PolicyPin.Params(host: place.host, port: place.port))
-            options.show(answer) { report, terminal in ServerReportText(style: terminal.style).pins(report) }
+            let daemon = try options.open()
+            let answer = try daemon.call(PolicyPin.self, PolicyPin.Params(host: place.host, port: place.port))
+            options.show(answer) { report, terminal in
+                // Without the policies the pins are still worth showing.
+                let policies = (try? daemon.all(PolicyList.self))?.value.policies ?? []
+                return ServerReportText(style: terminal.style)
+                    .pins(report, besides: PinAddition.policy(of: report, among: policies))
+            }
             if answer.value.verdict.value != .accepted { throw CommandFailure(.taskFailed) }
         }
     }

@@ -153,6 +153,44 @@ import XferProtocol
         }
     }
 
+    @Test func aServersNewKeyIsAddedToTheMostSpecificPolicyOfItsHost() throws {
+        let old = "sha256/\(String(repeating: "A", count: 43))="
+        let new = "sha256/\(String(repeating: "B", count: 43))="
+        var pin = PinRecord()
+        (pin.pin, pin.key) = (old, old)
+        var (wide, nas, other) = (PolicyRecord(), PolicyRecord(), PolicyRecord())
+        (wide.name, wide.hosts) = ("wide", [".local"])
+        (other.name, other.hosts) = ("other", ["nas.local:9"])
+        (nas.name, nas.hosts, nas.pins) = ("nas", ["*.local", "nas.local:8443"], [pin])
+        nas.allowInvalidCertificates = true
+        nas.expiresAt = Timestamp(rfc3339: "2027-01-02T03:04:05Z")
+        var report = ServerReportRecord()
+        (report.host, report.port, report.verdict) = ("nas.local", 8443, OpenEnum(.refused))
+        var leaf = ServerCertificateRecord()
+        leaf.pin = new
+        report.chain = [leaf]
+        report.stages = [StageRecord(stage: .name, passed: true, detail: "")]
+        let found = try #require(PinAddition.policy(of: report, among: [wide, nas, other]))
+        #expect(found.name == "nas")
+        let text = ServerReportText(style: .plain).pins(report, besides: found).joined(separator: "\n")
+        let line =
+            "`xferctl policy set nas --host '*.local' --host nas.local:8443 --allow-invalid-certificates "
+            + "--expires-at 2027-01-02T03:04:05.000Z --pin \(old) --pin \(new)`"
+        #expect(text.contains("pins another key for nas.local:8443, until ") && text.contains(line), "\(text)")
+
+        nas.origin = OpenEnum(.configuration)
+        let configured = ServerReportText(style: .plain).pins(report, besides: nas).joined(separator: "\n")
+        #expect(configured.contains("add \(new) to its pins in the configuration file"), "\(configured)")
+
+        leaf.pin = old
+        report.chain = [leaf]
+        let pinned = ServerReportText(style: .plain).pins(report, besides: nas).joined(separator: "\n")
+        #expect(pinned.contains("pins \(old) for nas.local:8443 already, until "), "\(pinned)")
+        #expect(!pinned.contains("policy set"))
+        (report.host, report.port) = ("example.org", 443)
+        #expect(PinAddition.policy(of: report, among: [wide, nas, other]) == nil)
+    }
+
     @Test func aTaskThatIsRetriedHasAdviceIfRepeatingMayNotHelp() {
         let proxies = CallerProxies { $0 == "http_proxy" ? "http://p:3128" : nil }
         func advice(_ state: String, wait: String? = nil, _ failure: TaskSummary.Failure) -> [String] {
