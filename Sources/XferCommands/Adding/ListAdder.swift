@@ -25,9 +25,9 @@ struct ListAdder {
             Output.error.line("xferctl: all \(refused.count) URLs: \(text)")
         }
 
-        /// The output for `--json`: the answer of `task.add`, with the refused lines.
+        /// The output for `--json`: the added tasks and the refused lines.
         var document: JSONValue {
-            var object = added.wire.objectValue ?? JSONObject()
+            var object = AddDocument.many(added)
             if !refused.isEmpty {
                 object["errors"] = .array(
                     refused.map { remark in
@@ -69,6 +69,7 @@ struct ListAdder {
             guard case .many(let many) = answer.value else { return }
             outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
             outcome.added.ids += many.ids
+            outcome.added.seq = outcome.added.seq ?? many.seq
             outcome.tasks += tasks.map(\.task)
         case .failure(let refusal):
             guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }

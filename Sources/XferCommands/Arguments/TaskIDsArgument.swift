@@ -50,9 +50,6 @@ struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
         self.ranges = ranges
     }
 
-    /// True if it is one id, not a list or a range.
-    var isSingle: Bool { ranges.count == 1 && singles.count == 1 }
-
     /// True if it lists every id, without a range.
     var hasOnlySingles: Bool { singles.count == ranges.count }
 

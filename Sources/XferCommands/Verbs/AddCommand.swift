@@ -13,8 +13,8 @@ struct AddCommand: ParsableCommand {
             and -O files go to the daemon's own download directory, such as ~/Downloads; -O puts them into the working \
             directory. With --wait the response of a single request of \
             kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
-            verified, and the daemon keeps no file. --json prints the daemon's answer, \
-            a task or the ids of several; with --wait it prints the tasks when they have ended, as `wait` does.
+            verified, and the daemon keeps no file. --json prints \
+            {"tasks": […]}: the task of one URL, the ids of several; with --wait the tasks when they have ended.
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
             Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \
@@ -264,10 +264,10 @@ struct AddCommand: ParsableCommand {
         let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
-            guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
+            guard case .one(let one) = answer.value else { return Added(document: AddDocument.one(answer.raw)) }
             let place = wait ? nil : place(of: one.task, template.paths)
             return Added(
-                ids: [one.task.id], document: answer.raw,
+                ids: [one.task.id], document: AddDocument.one(answer.raw),
                 lines: AddText.lines(one, in: place, style: terminal.style))
         }
         var added = TaskAdd.Many()
@@ -276,14 +276,18 @@ struct AddCommand: ParsableCommand {
                 let answer = try daemon.call(TaskAdd.self, .many(Array(batch)))
                 guard case .many(let many) = answer.value else { continue }
                 added.ids += many.ids
+                added.seq = added.seq ?? many.seq
                 added.existing += many.existing.map { batch.startIndex + $0 }
             } catch {
-                if !added.ids.isEmpty { options.show(added.wire, AddText.lines(added, batch: tasks[...])) }
+                if !added.ids.isEmpty {
+                    options.show(.object(AddDocument.many(added)), AddText.lines(added, batch: tasks[...]))
+                }
                 throw error.naming(batch.startIndex, in: tasks, added: added.ids.count)
             }
         }
         // All calls together are one answer.
-        return Added(ids: added.ids, document: added.wire, lines: AddText.lines(added, batch: tasks[...]))
+        let document = JSONValue.object(AddDocument.many(added))
+        return Added(ids: added.ids, document: document, lines: AddText.lines(added, batch: tasks[...]))
     }
 
     private func add(_ list: InputList, _ template: TaskTemplate) throws(CommandFailure) -> Added {

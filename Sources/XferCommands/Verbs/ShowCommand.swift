@@ -34,18 +34,9 @@ struct ShowCommand: TaskVerb {
                 }
             }
         }
-        if options.output.json, let document = selection.document(of: tasks) { terminal.output.document(document) }
+        if options.output.json { terminal.output.document(["tasks": .array(tasks)]) }
         if let failure { throw failure }
         guard ids.isEmpty, !options.output.json else { return }
         terminal.output.line("nothing to show: \(SelectionReason(selection, daemon).noMatch())")
-    }
-}
-
-extension SelectionOptions {
-    /// Returns one document for `--json`: the task alone if a single id was given, otherwise a list. Nil if that single
-    /// task could not be read.
-    func document(of tasks: [JSONValue]) -> JSONValue? {
-        guard ids.count == 1, ids.first?.isSingle == true else { return ["tasks": .array(tasks)] }
-        return tasks.first.map { ["task": $0] }
     }
 }

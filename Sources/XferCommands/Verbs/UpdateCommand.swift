@@ -135,7 +135,7 @@ struct UpdateCommand: TaskVerb {
             }
         }
         if options.output.json {
-            if let document = selection.document(of: tasks) { Output.standard.document(document) }
+            Output.standard.document(["tasks": .array(tasks)])
         } else if ids.isEmpty {
             let reason = SelectionReason(selection, daemon).noMatch(in: .unfinished)
             Output.standard.line("nothing updated: \(reason)")

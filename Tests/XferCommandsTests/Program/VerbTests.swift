@@ -113,11 +113,31 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 == [["url": "http://host/f", "dir": .string(directory.path), "retry_failed": true]])
     }
 
-    @Test func jsonOptionPrintsTheAnswerVerbatimWithUnknownFields() async throws {
-        let answer: JSONValue = ["task": Wire.task(17, "queued", ["from_the_future": [1, 2]]), "later": nil]
-        let daemon = try daemon("task.add", answer)
-        let result = try await Program.run(["add", "--json", "http://host/f"], daemon: daemon)
-        #expect(result.output == answer.text + "\n")
+    @Test func theDocumentOfAnAddHasTasksForOneURLAndForSeveral() async throws {
+        let task = Wire.task(17, "queued", ["from_the_future": [1, 2]])
+        let daemon = try ScriptedDaemon { _, params in
+            params["tasks"] == nil
+                ? .result(["task": task, "existing": true, "seq": 4, "later": nil])
+                : .result(["ids": [17, 18], "existing": [1], "seq": 4])
+        }
+        let documents: [([String], JSONValue)] = [
+            (["http://host/f"], ["tasks": [task], "existing": [0], "seq": 4, "later": nil]),
+            (["http://host/f", "http://host/g"], ["tasks": [["id": 17], ["id": 18]], "existing": [1], "seq": 4]),
+            (["-i", "-"], ["tasks": [["id": 17], ["id": 18]], "existing": [1], "seq": 4]),
+        ]
+        for (arguments, document) in documents {
+            let result = try await Program.run(
+                ["add", "--json"] + arguments, daemon: daemon, input: "http://host/f\nhttp://host/g\n")
+            #expect(try JSONValue(parsing: Array(result.output.utf8)) == document, "\(result)")
+        }
+    }
+
+    @Test(arguments: [["show", "7"], ["update", "7", "--priority", "low"]])
+    func theDocumentOfOneTaskIsThatOfSeveral(arguments: [String]) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(7, "queued")]) }
+        let result = try await Program.run(arguments + ["--json"], daemon: daemon)
+        #expect(
+            try JSONValue(parsing: Array(result.output.utf8)) == ["tasks": [Wire.task(7, "queued")]], "\(result)")
     }
 
     @Test func aURLListIsAddedInCallsOfAThousandAndAnsweredAsOne() async throws {
