@@ -120,10 +120,10 @@ def test_many_urls_are_added_as_a_batch_and_counted(page: Page, site: Site) -> N
 def test_progress_and_the_rate_are_live(page: Page, site: Site, client: xfer.Client) -> None:
     task = client.add(site.unending(), output="big").id
     page.wait_for_state(task, "running")
-    page.until(lambda: "kB/s" in page.row(task).text, "a rate in the row")
+    page.until(lambda: "KiB/s" in page.row(task).text, "a rate in the row")
     shown = page.row(task).text
     page.until(lambda: page.row(task).text != shown, "another progress")
-    page.until(lambda: "kB/s" in page.text("rate"), "the total rate")
+    page.until(lambda: "KiB/s" in page.text("rate"), "the total rate")
     page.until(lambda: page.browser.find_element(By.CSS_SELECTOR, "svg.total .line").get_attribute("d"), "the plot")
     assert page.text("views").startswith("All 1Running 1")
 
@@ -285,7 +285,7 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
     page.until(page.dialog_is_closed, "the dialog to close")
     assert client.queue.stats().limits.max_recv_rate == 1_500_000
     page.press("L")
-    page.wait_for_text("limits-now", "Receiving: 1.5 MB/s")
+    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s")
     page.click("As configured")
     page.until(page.dialog_is_closed, "the dialog to close")
     assert client.queue.stats().limits.max_recv_rate == 0
@@ -294,10 +294,10 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
 @pytest.mark.parametrize("daemon", [TIMETABLE], indirect=True, ids=["timetable"])
 def test_the_timetable_is_shown(page: Page) -> None:
     page.press("L")
-    page.wait_for_text("timetable", "from 08:00: 512 kB/s")
-    page.wait_for_text("timetable", "from 12:00: receive 2.0 MB/s, send 64.0 kB/s")
+    page.wait_for_text("timetable", "from 08:00: 500 KiB/s")
+    page.wait_for_text("timetable", "from 12:00: receive 1.9 MiB/s, send 62.5 KiB/s")
     page.wait_for_text("timetable", "from 19:00: unlimited")
-    page.wait_for_text("timetable", "sat, sun from 09:00: 1.0 MB/s")
+    page.wait_for_text("timetable", "sat, sun from 09:00: 977 KiB/s")
 
 
 def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:

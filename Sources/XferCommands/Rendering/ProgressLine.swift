@@ -44,7 +44,7 @@ struct ProgressLine: Sendable {
         let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }
         let figures = [
             TextWidth.padded(Bar.percent(task.received, of: task.total), to: 4, alignment: .right),
-            TextWidth.padded(ByteText.rate(task.rate, in: task.rateUnits), to: 10, alignment: .right),
+            TextWidth.padded(ByteText.rate(task.rate), to: 10, alignment: .right),
             TextWidth.padded(eta, to: 6, alignment: .right),
             TextWidth.padded(amount ?? ByteText.size(task.received), to: 17, alignment: .right),
         ]

@@ -86,7 +86,7 @@ struct TaskDetails: Sendable {
             task.total.map { "\(ByteText.size(task.received)) of \(ByteText.size($0))" } ?? ByteText.size(task.received)
         ]
         if task.total != nil { parts.append("(\(Bar.percent(task.received, of: task.total)))") }
-        if task.isRunning { parts.append("at \(ByteText.rate(task.rate, in: task.rateUnits))") }
+        if task.isRunning { parts.append("at \(ByteText.rate(task.rate))") }
         if let eta = task.eta { parts.append("\(DurationText.short(eta)) left") }
         return parts.joined(separator: " ")
     }

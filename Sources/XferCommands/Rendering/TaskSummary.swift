@@ -37,8 +37,6 @@ struct TaskSummary: Hashable, Sendable {
     var warning: String?
     /// True if the task is an upload. Then `received` counts the bytes that were sent.
     var isUpload = false
-    /// The units of the task's own limit, so that a rate can be compared with it.
-    var rateUnits = ByteText.Units.binary
 
     /// The reason why a task failed, or why it waits for another attempt.
     struct Failure: Hashable, Sendable {
@@ -86,8 +84,6 @@ extension TaskSummary {
         isUpload = record.kind?.value == .upload
         // The digest is that of the received bytes, not that of a hook's file.
         isVerified = record.checksum != nil && !record.completion.postProcess.isChange
-        rateUnits = ByteText.units(
-            of: (isUpload ? record.limits.maxSendRate : record.limits.maxReceiveRate).applied(to: nil))
         if let progress = record.progress { apply(progress) }
     }
 

@@ -97,7 +97,7 @@ enum TaskTable {
         case .state: Table.Cell(task.state, StateStyle.attribute(task.state))
         case .done: Table.Cell(Bar.percent(task.received, of: task.total))
         case .size: Table.Cell(size(task).map { ByteText.size($0) } ?? "")
-        case .rate: Table.Cell(task.isRunning ? ByteText.rate(task.rate, in: task.rateUnits) : "")
+        case .rate: Table.Cell(task.isRunning ? ByteText.rate(task.rate) : "")
         case .eta: Table.Cell(task.eta.map { DurationText.short($0) } ?? "")
         case .priority: Table.Cell(record.priority?.description ?? "")
         case .owner: Table.Cell(record.owner?.description ?? "")

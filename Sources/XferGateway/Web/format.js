@@ -10,22 +10,21 @@ export const formatCount = (number) => count.format(number);
 /** `12 %`, rounded down: only what is whole has 100 %. */
 export const formatShare = (share) => percentage.format(Math.floor(Math.min(Math.max(share, 0), 1) * 100) / 100);
 
-/** A number with as many units as keep it below `step`. */
-function scaled(number, step, units) {
+const UNITS_OF_BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** A size in binary units, as xferctl writes it: `8.0 MiB`. */
+export function formatSize(number) {
     let index = 0;
-    while (Math.abs(number) >= step && index < units.length - 1) {
-        number /= step;
+    while (Math.abs(number) >= 1024 && index < UNITS_OF_BYTES.length - 1) {
+        number /= 1024;
         index += 1;
     }
     const digits = index === 0 || Math.abs(number) >= 100 ? whole : tenths;
-    return `${digits.format(number)} ${units[index]}`;
+    return `${digits.format(number)} ${UNITS_OF_BYTES[index]}`;
 }
 
-/** A size in binary units, as xferctl writes it: `8.0 MiB`. */
-export const formatSize = (bytes) => scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-
-/** A rate in decimal units, as xferctl writes it: `500 kB/s`. */
-export const formatRate = (bytes) => scaled(bytes, 1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]);
+/** A rate in the units of sizes: `500 KiB/s`. */
+export const formatRate = (bytes) => `${formatSize(bytes)}/s`;
 
 /** A limit of a rate: 0 is none. */
 export const formatLimit = (bytes) => (bytes > 0 ? formatRate(bytes) : "unlimited");

@@ -91,7 +91,7 @@ import XferTestSupport
             let screen = try await queue.screen()
             // Two of four million bytes each.
             try await screen.shows("the head") { rows in
-                rows.count > 3 && rows[2].contains("limit 3 MiB/s") && rows[1].contains("25%")
+                rows.count > 3 && rows[2].contains("limit 3.0 MiB/s") && rows[1].contains("25%")
                     && rows[1].contains("of 7.6 MiB")
                     && rows[0].contains("queued 3  waiting 1  paused 1  failed 1  completed 1")
             }
@@ -194,8 +194,8 @@ import XferTestSupport
             try await screen.press("L")
             try await screen.type("2Mi")
             try await screen.press("Enter")
-            try await screen.showsFooter("limit of all transfers: 2 MiB/s")
-            try await screen.shows("the limit in the head") { $0[2].contains("limit 2 MiB/s") }
+            try await screen.showsFooter("limit of all transfers: 2.0 MiB/s")
+            try await screen.shows("the limit in the head") { $0[2].contains("limit 2.0 MiB/s") }
             let limits = try await queue.daemon.call("queue.stats")["limits"]
             #expect(limits?["max_recv_rate"] == 2_097_152)
         }

@@ -102,7 +102,7 @@ import XferProtocol
         let lines = Self.plain.lines(watched.model).map(\.text)
         #expect(lines[0] == "running 1/5  queued 1  failed 1")
         #expect(lines[1].hasSuffix(" 25%   1.0 MiB/s  >30s left  10 MiB of 40 MiB") && lines[1].hasPrefix("███"))
-        #expect(lines[2].hasSuffix("█  limit 2 MiB/s  4 per host  peak 1.0 MiB/s"))
+        #expect(lines[2].hasSuffix("█  limit 2.0 MiB/s  4 per host  peak 1.0 MiB/s"))
         stats.paused = true
         watched.model.onAnswer(.stats(stats), to: .stats, at: watched.now)
         #expect(Self.plain.lines(watched.model)[0].text.hasPrefix("PAUSED  running 1/5"))
