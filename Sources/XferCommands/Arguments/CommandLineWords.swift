@@ -96,27 +96,60 @@ struct CommandLineWords {
         return .usage("unknown command \"\(name)\"; \(advice)")
     }
 
-    /// A message about the first option that the verb does not have; nil if it has all of them.
+    /// A message about all options that the verb does not have, or that have a value of another program's; nil if there
+    /// are none.
     ///
-    /// The parser would report a missing argument or a contradiction first.
+    /// The parser would report a missing argument or a contradiction first, and the options one by one.
     var unknownOption: String? {
         guard let (path, rest) = try? Self.path(of: split().rest) else { return nil }
         guard !path.isEmpty else { return misplacedOption }
         guard let arguments = Self.arguments(of: path) else { return nil }
         let names = arguments.flatMap(\.names)
+        var lines: [String] = []
+        var unknown: [UnknownOption] = []
         var words = rest.prefix { $0 != "--" }
         while let word = words.popFirst() {
             guard let name = Self.optionName(word), !["--help", "--version", "-h"].contains(name) else { continue }
-            if let advice = Synonyms.advice(on: word, value: words.first, of: path) { return advice }
-            if let option = arguments.first(where: { $0.names.contains(name) }) {
-                // Its value is an argument of its own, whatever that begins with.
-                if option.kind == .option, name == word { _ = words.popFirst() }
+            let option = arguments.first { $0.names.contains(name) }
+            if let advice = Synonyms.advice(on: word, value: words.first, of: path) {
+                lines.append(advice)
+            } else if let letters = Self.unknownLetters(word, of: path, having: arguments) {
+                unknown += letters
                 continue
+            } else if option == nil {
+                unknown.append(UnknownOption(name: name, advice: Self.advice(on: name, of: path, having: names)))
+            } else if option?.kind == .flag, name.hasPrefix("--"), name != word {
+                lines.append(OtherHabits.flagWithValue(name))
             }
-            if let message = Self.unknownBundle(word, of: path, having: arguments) { return message }
-            return "unknown option \(SafeText.sanitised(name)); \(Self.advice(on: name, of: path, having: names))"
+            // Its value is an argument of its own, whatever that begins with.
+            if option?.kind == .option, name == word { _ = words.popFirst() }
         }
-        return nil
+        lines += UnknownOption.lines(unknown)
+        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    }
+
+    /// An option that a verb does not have.
+    private struct UnknownOption {
+        let name: String
+        let advice: String
+
+        /// The lines of the message; options with the same advice share one.
+        static func lines(_ options: [UnknownOption]) -> [String] {
+            var groups: [(names: [String], advice: String)] = []
+            for option in options where !groups.contains(where: { $0.names.contains(option.name) }) {
+                if let place = groups.firstIndex(where: { $0.advice == option.advice }) {
+                    groups[place].names.append(option.name)
+                } else {
+                    groups.append((names: [option.name], advice: option.advice))
+                }
+            }
+            guard let first = groups.first else { return [] }
+            guard groups.count > 1 || first.names.count > 1 else {
+                return ["unknown option \(SafeText.sanitised(first.names[0])); \(first.advice)"]
+            }
+            return ["unknown options:"]
+                + groups.map { "  \(SafeText.sanitised($0.names.joined(separator: ", "))): \($0.advice)" }
+        }
     }
 
     /// A message about an option before the verb that only some verbs have; nil if there is none.
@@ -139,32 +172,27 @@ struct CommandLineWords {
             ?? "see `xferctl \(path.joined(separator: " ")) --help`"
     }
 
-    /// A message about all unknown letters of a word such as curl's `-fsSL`; nil if it is one option, with or without its
+    /// The unknown letters of a word such as curl's `-fsSL`; nil if there are none, or if the word is one option with its
     /// value.
-    private static func unknownBundle(
+    private static func unknownLetters(
         _ word: String, of path: [String], having arguments: [CommandTree.Argument]
-    ) -> String? {
-        guard !word.hasPrefix("--"), word.dropFirst().allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
+    ) -> [UnknownOption]? {
+        guard !word.hasPrefix("--"), word.utf8.count > 2, word.dropFirst().allSatisfy({ $0.isASCII && $0.isLetter })
+        else { return nil }
         let names = arguments.flatMap(\.names)
-        var unknown: [(option: String, advice: String)] = []
+        var unknown: [UnknownOption] = []
         for letter in word.dropFirst() {
             let option = "-\(letter)"
             guard let known = arguments.first(where: { $0.names.contains(option) }) else {
                 // An unknown letter that is no flag elsewhere may take the rest as its value, as wget's -P does.
                 guard Synonyms.flags.contains(letter) else { return nil }
-                unknown.append((option, advice(on: option, of: path, having: names)))
+                unknown.append(UnknownOption(name: option, advice: advice(on: option, of: path, having: names)))
                 continue
             }
             // What follows is its value.
             if known.kind == .option { break }
         }
-        guard unknown.count > 1 else { return nil }
-        var texts: [String] = []
-        for (option, advice) in unknown where !texts.contains(where: { $0.hasSuffix(": \(advice)") }) {
-            let others = unknown.filter { $0.advice == advice && $0.option != option }.map { ", \($0.option)" }
-            texts.append("\(option)\(others.joined()): \(advice)")
-        }
-        return "unknown options in \(word); \(texts.joined(separator: "; "))"
+        return unknown.isEmpty ? nil : unknown
     }
 
     /// `--name` of `--name=value`, `-n` of `-nvalue`; nil if the argument is no option.

@@ -37,12 +37,23 @@ enum OtherHabits {
         guard urls.count > 1, let word = urls.first(where: { !$0.contains("://") && !$0.contains("@") }) else {
             return nil
         }
+        // The word may be a login, too.
+        if flags.contains(where: { $0.option == "--user" && $0.isSet }) { return "\(flagWithValue("--user"))." }
         let texts = flags.filter(\.isSet).compactMap { valuesElsewhere[$0.option] }
         guard !texts.isEmpty else { return nil }
         return "\"\(SafeText.sanitised(word))\" is no URL; \(texts.joined(separator: "; "))."
     }
 
+    /// A message about a flag with a value, such as `--user=ada`. It does not repeat the value, which may be a login.
+    static func flagWithValue(_ name: String) -> String { valuesElsewhere[name] ?? "\(name) takes no value" }
+
     private static let valuesElsewhere = [
+        "--user": "--user takes no value: it chooses your own daemon; "
+            + "a login is -u USER, which prompts for the password",
+        "--wait": "--wait takes no value, and wget's --wait TIME is a limit of the host: "
+            + "`xferctl limit --host HOST --requests-per-minute COUNT`",
+        "--continue": "--continue takes no value: leave it out for a new file",
+        "--json": "--json takes no value, and curl's --json DATA is --json-body DATA",
         "-c": "-c takes no value, and curl's -c FILE is --profile NAME, which keeps cookies",
         "-O": "-O takes no value, and wget's -O FILE is -o FILE",
         "-w": "-w takes no value, and curl's -w FORMAT is --json",

@@ -85,7 +85,11 @@ struct AddCommand: ParsableCommand {
         }
         if options.output.json, let refusal = OtherHabits.dataAsURL(urls) { throw ValidationError(refusal) }
         let refusal = OtherHabits.valueOfFlag(
-            urls, [("-c", destination.continues), ("-O", destination.usesRemoteName), ("-w", wait)])
+            urls,
+            [
+                ("-c", destination.continues), ("-O", destination.usesRemoteName), ("-w", wait),
+                ("--user", options.connection.isUser),
+            ])
         if session.profile == nil, let refusal { throw ValidationError(refusal) }
         guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
@@ -94,7 +98,9 @@ struct AddCommand: ParsableCommand {
         }
         try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
-        if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
+        if timeout != nil && !wait && !isStandardOutput {
+            throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
+        }
         if notify && !wait && !isStandardOutput {
             throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
         }

@@ -71,7 +71,9 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
+            if timeout != nil && !wait {
+                throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
+            }
             if notify && !wait {
                 throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
             }
@@ -225,7 +227,9 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
+            if timeout != nil && !wait {
+                throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
+            }
             if notify && !wait { throw ValidationError("--notify needs --wait.") }
         }
 

@@ -103,14 +103,27 @@ import XferTestSupport
         ("batch add -j 3", "unknown option -j; it is a limit of the queue: `xferctl limit --max-active COUNT`"),
         (
             "add -fsSL http://h/",
-            "unknown options in -fsSL; -f, -S: an error status always fails the task: leave it out; "
-                + "-s: curl's is --quiet, aria2c's is --segments COUNT; -L: redirects are always followed: leave it out"
+            "unknown options:\n  -f, -S: an error status always fails the task: leave it out\n"
+                + "  -s: curl's is --quiet, aria2c's is --segments COUNT\n"
+                + "  -L: redirects are always followed: leave it out"
         ),
         (
             "add -sSo x http://h/",
-            "unknown options in -sSo; -s: curl's is --quiet, aria2c's is --segments COUNT; "
-                + "-S: an error status always fails the task: leave it out"
+            "unknown options:\n  -s: curl's is --quiet, aria2c's is --segments COUNT\n"
+                + "  -S: an error status always fails the task: leave it out"
         ),
+        (
+            "add --tries 3 --out x -L --tries=4 --frobnicate http://h/",
+            "unknown options:\n  --tries: did you mean --max-retries COUNT?\n  --out: did you mean -o FILE?\n"
+                + "  -L: redirects are always followed: leave it out\n  --frobnicate: see `xferctl add --help`"
+        ),
+        ("add -qL http://h/", "unknown option -L; redirects are always followed: leave it out"),
+        (
+            "add --user=me:secret --out x http://h/",
+            "--user takes no value: it chooses your own daemon; a login is -u USER, which prompts for the password\n"
+                + "unknown option --out; did you mean -o FILE?"
+        ),
+        ("list --failed=yes", "--failed takes no value"),
         // The letters behind it are its value.
         ("add -Psub http://h/", "unknown option -P; did you mean -d DIR?"),
         (
@@ -150,6 +163,10 @@ import XferTestSupport
         #expect(refusal("%{http_code}", "http://h/", flag: "-w")?.contains("--json") == true)
         #expect(refusal("http://h/", "a", flag: "-O")?.contains("-o FILE") == true)
         #expect(refusal("jar") == nil && refusal("http://h/", "http://i/") == nil)
+        #expect(
+            OtherHabits.valueOfFlag(["me:secret", "http://h/"], [("--user", true)])
+                == "--user takes no value: it chooses your own daemon; a login is -u USER, which prompts for the password."
+        )
         #expect(refusal("me:secret@h", "http://h/") == nil && refusal("jar", "http://h/", flag: "-q") == nil)
     }
 
