@@ -24,7 +24,7 @@ struct EventsCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("last")],
-        help: ArgumentHelp("Begin with the newest stored events, this many of all types.", valueName: "count"),
+        help: ArgumentHelp("Begin with the newest stored events of those to show, this many.", valueName: "count"),
         transform: Int64.integer)
     var last: Int64?
 
@@ -55,7 +55,7 @@ struct EventsCommand: ParsableCommand {
             stream.types = EventStream.known(options.connection)
         }
         stream.tasks = task.isEmpty ? nil : task.map(\.id)
-        stream.since = try begin()
+        stream.since = try begin(stream)
         if noFollow { return try stream.readAll() }
         if since != nil, isatty(STDOUT_FILENO) == 0 {
             Output.error.line("xferctl: follows new events until Ctrl-C; --no-follow ends after the stored ones")
@@ -64,8 +64,8 @@ struct EventsCommand: ParsableCommand {
     }
 
     /// The number of the event to begin after; nil begins with new events.
-    private func begin() throws(CommandFailure) -> Int64? {
-        if let last { return max(0, try options.open().lastEventNumber().subtractingSaturated(last)) }
+    private func begin(_ stream: EventStream) throws(CommandFailure) -> Int64? {
+        if let last { return try stream.begin(ofNewest: last, options.open()) }
         guard let since, since > 0 else { return since }
         let newest = try options.open().lastEventNumber()
         if since > newest { Output.error.line("xferctl: --since \(since): the newest event has the number \(newest)") }

@@ -54,9 +54,7 @@ struct EventStream {
     /// Prints the events after `since` until now.
     func readAll() throws(CommandFailure) {
         let daemon = try DaemonSession.open(options.instance())
-        var params = EventsSince.Params(seq: since ?? 0)
-        params.types = OneOrMany(wanted.filter(\.isDurable))
-        params.taskIDs = tasks.map { OneOrMany($0) }
+        var params = query(after: since ?? 0)
         while true {
             let answer = try daemon.call(EventsSince.self, params)
             switch answer.value {
@@ -71,6 +69,55 @@ struct EventStream {
                 params.seq = page.lastSeq
             }
         }
+    }
+
+    private func query(after seq: Int64) -> EventsSince.Params {
+        var params = EventsSince.Params(seq: seq)
+        params.types = OneOrMany(wanted.filter(\.isDurable))
+        params.taskIDs = tasks.map { OneOrMany($0) }
+        return params
+    }
+
+    /// The number of the event after which the newest stored events of this stream begin, this many of them or all.
+    ///
+    /// The daemon reads forwards only: this reads ever longer parts of the past, from the newest one on.
+    func begin(ofNewest count: Int64, _ daemon: DaemonSession) throws(CommandFailure) -> Int64 {
+        var end = try daemon.lastEventNumber()
+        guard wanted.contains(where: \.isDurable) else { return end }
+        var missing = Int(clamping: count)
+        var length: Int64 = 1000
+        var oldest: Int64 = 0
+        while end > oldest {
+            let start = max(oldest, end.subtractingSaturated(length))
+            let numbers = try numbers(after: start, through: end, &oldest, daemon)
+            if numbers.count >= missing { return numbers[numbers.count - missing].subtractingSaturated(1) }
+            missing -= numbers.count
+            end = start
+            length = length.multipliedSaturated(by: 4)
+        }
+        return oldest
+    }
+
+    /// The numbers of the stream's events between two numbers.
+    ///
+    /// - Parameter oldest: becomes the number before the oldest stored event, if that is after `start`.
+    private func numbers(
+        after start: Int64, through end: Int64, _ oldest: inout Int64, _ daemon: DaemonSession
+    ) throws(CommandFailure) -> [Int64] {
+        var params = query(after: start)
+        var numbers: [Int64] = []
+        while params.seq < end {
+            switch try daemon.call(EventsSince.self, params).value {
+            case .gap(let gap):
+                oldest = gap.firstSeq.subtractingSaturated(1)
+                params.seq = max(oldest, params.seq.addingSaturated(1))
+            case .events(let page):
+                numbers += page.events.compactMap(\.seq).filter { $0 <= end }
+                guard page.lastSeq > params.seq else { return numbers }
+                params.seq = page.lastSeq
+            }
+        }
+        return numbers
     }
 
     /// Prints an event.

@@ -352,11 +352,35 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.errors == "xferctl: the daemon closed the connection\n")
     }
 
+    /// Of 6,000 events every thousandth is of the type; the oldest 1,500 are no longer stored.
+    @Test(arguments: [(["-n", "2"], 2), (["--last", "4"], 4), (["-n", "99"], 5)])
+    func theNewestEventsAreCountedAsTheyAreShown(arguments: [String], count: Int) async throws {
+        let daemon = try ScriptedDaemon { method, params in
+            let seq = params["seq"]?.integerValue ?? 0
+            switch method {
+            case "events.subscribe": return .result(["subscription": 1, "last_seq": 6000])
+            case "events.unsubscribe": return .result(JSONValue.object(JSONObject()))
+            default:
+                if seq < 1500 { return .result(["gap": true, "first_seq": 1501]) }
+                let last = min(6000, seq + 700)
+                let stored: [Int64] = [1000, 2000, 3000, 4000, 5000, 6000]
+                let events = stored.filter { $0 > seq && $0 <= last }
+                return .result([
+                    "events": .array(events.map { Wire.completed(7, seq: $0) }), "last_seq": .integer(last),
+                ])
+            }
+        }
+        let result = try await Program.run(
+            ["events", "--no-follow", "-t", "task.completed"] + arguments, daemon: daemon)
+        #expect(result.exit == .code(0) && result.errors.isEmpty, "\(result)")
+        #expect(result.output.split(separator: "\n").count == count, "\(result)")
+    }
+
     @Test(arguments: [
-        (["--last", "2"], 4, ""), (["-n", "99"], 0, ""), (["--since", "5"], 5, ""),
+        (["--since", "5"], 5, ""),
         (["--since", "7"], 7, "xferctl: --since 7: the newest event has the number 6\n"),
     ])
-    func eventsBeginAtTheNewestOnes(arguments: [String], seq: Int64, errors: String) async throws {
+    func eventsBeginAfterANumberThatExists(arguments: [String], seq: Int64, errors: String) async throws {
         let daemon = try ScriptedDaemon { method, _ in
             switch method {
             case "events.subscribe": .result(["subscription": 1, "last_seq": 6])
