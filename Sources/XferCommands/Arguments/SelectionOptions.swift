@@ -89,7 +89,7 @@ struct FilterOptions: ParsableArguments {
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Ids of tasks: 7, 1,2, 1-5, or 7- up to the newest.", valueName: "id"),
-        completion: .daemon(.tasks), transform: TaskIDsArgument.argument)
+        completion: .daemon(.tasks), transform: Self.ids)
     var ids: [TaskIDsArgument] = []
 
     @Flag(help: "All tasks you may touch.")
@@ -97,6 +97,13 @@ struct SelectionOptions: ParsableArguments {
 
     @OptionGroup(title: "Filters")
     var filters: FilterOptions
+
+    private static func ids(_ text: String) throws -> TaskIDsArgument {
+        guard EnumArguments<TaskState>(argument: text.lowercased()) == nil else {
+            throw ValidationError("\(text.lowercased()) is a state; did you mean --state \(text.lowercased())?")
+        }
+        return try TaskIDsArgument.argument(text)
+    }
 
     /// Checks that tasks are selected in exactly one way.
     ///

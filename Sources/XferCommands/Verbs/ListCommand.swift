@@ -10,7 +10,7 @@ struct ListCommand: ParsableCommand {
         discussion: """
             Running tasks come first, then waiting ones, queued ones in the order of their starts, and ended ones, the \
             newest first. Without filters, tasks that ended before today are hidden; --all shows it. Words search \
-            tasks by name, label, group or URL. With --json, --oldest-first and --queue the order is different: by id, \
+            tasks by name, label, group or URL; a state, such as failed, selects as --state. With --json, --oldest-first and --queue the order is different: by id, \
             the newest first. --sort reads all matching tasks before it shows the first ones.
 
               xferctl list --queue
@@ -21,7 +21,8 @@ struct ListCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Ids, or parts of names, labels, groups and URLs; all have to match.", valueName: "id or word"),
+            "Ids, states, or parts of names, labels, groups and URLs; all have to match.",
+            valueName: "id or word"),
         completion: .daemon(.tasks))
     var words: [String] = []
 
@@ -75,6 +76,7 @@ struct ListCommand: ParsableCommand {
         }
         if sort != nil, oldestFirst { throw ValidationError("--sort and --oldest-first exclude each other.") }
         if isQueue, sort != nil || oldestFirst { throw ValidationError("--queue has an order of its own.") }
+        let (words, filters) = selection
         if isQueue, !filters.states.isEmpty, filters.states != [.queued] {
             throw ValidationError("--queue lists queued tasks only.")
         }
@@ -83,8 +85,23 @@ struct ListCommand: ParsableCommand {
         if reverse, sort == nil { throw ValidationError("--reverse needs --sort COLUMN.") }
     }
 
+    /// The words to search for, and the filters with the states among the words: `list failed` means `--state failed`.
+    private var selection: (words: [String], filters: FilterOptions) {
+        var filters = filters
+        var others: [String] = []
+        for word in words {
+            if let states = EnumArguments<TaskState>(argument: word.lowercased()) {
+                filters.state.append(states)
+            } else {
+                others.append(word)
+            }
+        }
+        return (others, filters)
+    }
+
     func run() throws {
         let daemon = try options.open()
+        let (words, filters) = selection
         let search = TaskSearch(words: words, since: since)
         var params = TaskList.Params()
         params.filter = try search.filter(filters.filter, daemon)
@@ -160,6 +177,7 @@ struct ListCommand: ParsableCommand {
     }
 
     private func lines(_ records: [TaskRecord], _ terminal: Terminal, _ daemon: DaemonSession) -> [String] {
+        let (words, filters) = selection
         if records.isEmpty, words.isEmpty, since == nil, filters.filter != nil {
             let reason = SelectionReason(filters, daemon).noMatch()
             guard !terminal.isInteractive else { return [reason] }

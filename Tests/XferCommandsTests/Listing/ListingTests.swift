@@ -153,6 +153,20 @@ extension LocalZone {
         #expect(byID.calls(of: "task.list").first?["filter"]?["ids"] == [4, 2, 3])
     }
 
+    @Test func aStateAmongTheWordsSelectsAndIsNotSearchedFor() async throws {
+        let daemon = try ScriptedDaemon { _, _ in
+            .result(["tasks": [Wire.task(7, "failed", ["label": "nightly"])], "next_cursor": nil])
+        }
+        let result = try await Program.run(["list", "Failed", "nightly", "--no-header"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output.contains("file7.iso"), "\(result)")
+        #expect(daemon.calls(of: "task.list").first?["filter"]?["state"] == "failed")
+        let queue = try await Program.run(["list", "failed", "--queue"], daemon: daemon)
+        #expect(queue.exit == .code(2) && queue.errors.contains("--queue lists queued tasks only"), "\(queue)")
+        let refused = try await Program.run(["retry", "failed"], daemon: daemon)
+        #expect(refused.exit == .code(2), "\(refused)")
+        #expect(refused.errors.contains("failed is a state; did you mean --state failed?"), "\(refused)")
+    }
+
     @Test func failuresAreCountedByReasonAndHost() async throws {
         let error: JSONValue = ["reason": "dns_failure", "message": "no such host", "is_retriable": true, "host": "a"]
         let status: JSONValue = [
