@@ -122,6 +122,7 @@ struct FetchedText {
     func read() throws(CommandFailure) -> [UInt8] {
         guard case .one(let added) = try daemon.call(TaskAdd.self, .one(try request())).value else { return [] }
         let id = added.task.id
+        if added.task.state?.value == .queued { daemon.reportPausedQueue() }
         let ended = try daemon.call(TaskWait.self, TaskWait.Params(ids: [id]), timeout: nil).value.tasks.first
         guard ended?.state?.value == .completed else {
             let reason = ended?.error.map { FailureText.readable($0.message) } ?? "it did not complete"

@@ -1,4 +1,5 @@
 import Glibc
+import XferModel
 
 /// A list of downloads in aria2's input format.
 ///
@@ -61,6 +62,24 @@ struct InputList: Hashable {
         let list = InputList(bytes)
         guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) contains no URL") }
         return list
+    }
+
+    /// Gives each entry without a digest that of a list. An entry that no list has is refused.
+    mutating func demand(_ digests: [ChecksumList]) {
+        var found: [Entry] = []
+        for var entry in entries {
+            let output = entry.options.last { $0.name == "out" }?.value
+            if entry.options.contains(where: { $0.name == "checksum" }) {
+                found.append(entry)
+            } else if let digest = entry.urls.lazy.compactMap({ digests.checksum(for: $0, output: output) }).first {
+                entry.options.append(Option(line: entry.line, name: "checksum", value: digest.description))
+                found.append(entry)
+            } else {
+                let name = SafeText.sanitised(output ?? entry.urls.first.map(Redaction.url) ?? "this file")
+                refused.append(Remark(line: entry.line, text: "\(digests.title) has no digest for \(name)"))
+            }
+        }
+        entries = found
     }
 
     init(_ bytes: [UInt8]) {

@@ -95,6 +95,13 @@ struct DaemonSession {
         return answer.lastSeq
     }
 
+    /// Says on standard error that the queue is paused, if it is and the caller may see it: what waits for a task would
+    /// wait without a word.
+    func reportPausedQueue(error: Output = .error) {
+        guard let stats = try? call(QueueStats.self).value, stats.paused else { return }
+        error.line("xferctl: the queue is paused, and nothing starts before \(SuggestedCommand.text("queue resume"))")
+    }
+
     /// Makes many calls of a method without waiting for each answer; a refused one does not stop the others.
     ///
     /// - Returns: the answers in the order of the calls.

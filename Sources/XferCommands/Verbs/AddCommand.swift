@@ -195,22 +195,8 @@ struct AddCommand: ParsableCommand {
             throw .usage("--checksums: \(SafeText.sanitised(digests.title)) has no digest for \(name)")
         }
         guard !urls.isEmpty || list != nil else { return checksums.inputList(of: digests) }
-        guard var list else { return nil }
-        var entries: [InputList.Entry] = []
-        for var entry in list.entries {
-            let output = entry.options.last { $0.name == "out" }?.value
-            if entry.options.contains(where: { $0.name == "checksum" }) {
-                entries.append(entry)
-            } else if let digest = entry.urls.lazy.compactMap({ digests.checksum(for: $0, output: output) }).first {
-                entry.options.append(InputList.Option(line: entry.line, name: "checksum", value: digest.description))
-                entries.append(entry)
-            } else {
-                let name = SafeText.sanitised(output ?? entry.urls.first.map(Redaction.url) ?? "this file")
-                list.refused.append(
-                    InputList.Remark(line: entry.line, text: "\(digests.title) has no digest for \(name)"))
-            }
-        }
-        list.entries = entries
+        var list = list
+        list?.demand(digests)
         return list
     }
 

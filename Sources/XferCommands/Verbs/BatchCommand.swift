@@ -22,7 +22,7 @@ struct BatchCommand: ParsableCommand {
                 The file has one URL a line, or mirrors with tabs between, and aria2's options below them, as that of \
                 `xferctl add -i`. A line that is refused is reported with its number and does not stop the others; \
                 then the exit status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority \
-                is given.
+                is given. --checksums gives the files their digests, and without -i adds all of the list.
 
                   xferctl batch add -d ~/images -i urls.txt
                   xferctl batch add -i - --max-active 2 --wait < urls.txt
@@ -33,7 +33,7 @@ struct BatchCommand: ParsableCommand {
             help: ArgumentHelp(
                 "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
             completion: .file())
-        var inputFile: String
+        var inputFile: String?
 
         @Option(
             help: ArgumentHelp("Highest number of its transfers at once (default: 3).", valueName: "count"),
@@ -43,6 +43,7 @@ struct BatchCommand: ParsableCommand {
         @Flag(help: "Add all or nothing.")
         var atomic = false
 
+        @OptionGroup(title: "Destination") var checksums: ChecksumOptions
         @OptionGroup(title: "Destination") var destination: DestinationOptions
         @OptionGroup(title: "Content") var content: ContentOptions
         @OptionGroup(title: "Request") var request: RequestOptions
@@ -77,6 +78,10 @@ struct BatchCommand: ParsableCommand {
             if notify && !wait {
                 throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
             }
+            guard inputFile != nil || !checksums.lists.isEmpty else {
+                throw ValidationError("Nothing to transfer: give -i FILE, or --checksums.")
+            }
+            try checksums.check(hasURLs: inputFile != nil, beside: destination.checksum)
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
@@ -92,9 +97,10 @@ struct BatchCommand: ParsableCommand {
         }
 
         func run() throws {
-            let list = try InputList.read(inputFile)
+            let read = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
+            let template = try template(count: read?.entries.count ?? 0)
+            let list = try withDigests(read, template)
             var refused = list.refused
-            let template = try template(count: list.entries.count)
             let tasks = template.tasks(of: list, refused: &refused)
             guard tasks.count <= TaskLimits.batchSize else {
                 throw CommandFailure.usage(
@@ -133,6 +139,16 @@ struct BatchCommand: ParsableCommand {
             if options.output.json { Output.standard.document(JSONValue.object(document)) }
             if status != .done { throw CommandFailure(status) }
             guard refused.isEmpty else { throw CommandFailure(.refused) }
+        }
+
+        /// The list of -i with the digests of --checksums, or all files that these have.
+        private func withDigests(_ list: InputList?, _ template: TaskTemplate) throws -> InputList {
+            let digests = try checksums.read {
+                try FetchedText(daemon: options.open(start), task: template.task($0)).read()
+            }
+            guard var list else { return checksums.inputList(of: digests) }
+            if !digests.isEmpty { list.demand(digests) }
+            return list
         }
 
         private func template(count: Int) throws(CommandFailure) -> TaskTemplate {

@@ -73,6 +73,7 @@ struct BatchWaiter {
         _ onEnd: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {
         defer { region.clear() }
+        var isFirst = true
         while true {
             do throws(CommandFailure) {
                 if let answer = try follow() {
@@ -94,6 +95,8 @@ struct BatchWaiter {
                     }
                     return hasFailures ? .taskFailed : .done
                 }
+                if isFirst, !options.output.json, !isQuiet { session.daemon.reportPausedQueue() }
+                isFirst = false
             } catch {
                 // It went away while it was being asked.
                 guard error.status == .noDaemon else { throw error.status == .interrupted ? interrupted : error }

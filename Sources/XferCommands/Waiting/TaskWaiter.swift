@@ -25,6 +25,8 @@ struct TaskWaiter {
     private let deadline: ContinuousClock.Instant?
     private var lastFrame = Readiness.now - .seconds(1)
     private var needsFrame = true
+    /// The time at which queued tasks are explained by a paused queue; nil afterwards. Most are no longer queued then.
+    private var pauseCheck: ContinuousClock.Instant?
     /// True if the last frame counts seconds down.
     private var hasCountdown = false
     /// The identity of the database to which the ids belong.
@@ -62,6 +64,7 @@ struct TaskWaiter {
         self.verbosity = verbosity
         self.readsStaged = readsStaged
         deadline = timeout.map { Readiness.now.advanced(by: $0) }
+        pauseCheck = verbosity == .everything ? Readiness.now + .seconds(1) : nil
     }
 
     /// The session, for a last call after waiting.
@@ -95,6 +98,7 @@ struct TaskWaiter {
 
     private mutating func loop() throws(CommandFailure) {
         while !board.isFinished {
+            if let pauseCheck, Readiness.now >= pauseCheck { explainQueued() }
             if needsFrame && Readiness.now >= lastFrame + Self.frameInterval { draw() }
             switch session.next(until: wakeUp) {
             case .event(let event, _): try apply(event)
@@ -197,6 +201,14 @@ struct TaskWaiter {
         needsFrame = true
     }
 
+    private mutating func explainQueued() {
+        pauseCheck = nil
+        guard board.unfinished.contains(where: { board.tasks[$0]?.state == TaskState.queued.rawValue }) else { return }
+        region.clear()
+        session.daemon.reportPausedQueue()
+        needsFrame = true
+    }
+
     private mutating func recover() throws(CommandFailure) {
         region.clear()
         let patience = DurationText.short(LiveSession.patience.components.seconds)
@@ -281,7 +293,7 @@ struct TaskWaiter {
 
     /// The time of the next step without an event: a delayed frame, a countdown, or the end of `patience`.
     private var wakeUp: ContinuousClock.Instant? {
-        var times = [deadline].compactMap(\.self)
+        var times = [deadline, pauseCheck].compactMap(\.self)
         if needsFrame { times.append(lastFrame + Self.frameInterval) }
         if hasCountdown { times.append(Readiness.now + .seconds(1)) }
         return times.min()

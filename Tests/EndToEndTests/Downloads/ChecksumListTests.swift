@@ -73,6 +73,28 @@ import XferTestSupport
         }
     }
 
+    @Test func aBatchTakesTheDigestsOfAList() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(444, length: 3000)
+        server.serve("/p/right", source)
+        server.serve("/p/wrong", source)
+        try await withDaemon { daemon in
+            let (list, sums) = ("\(daemon.downloads)/list.txt", "\(daemon.downloads)/sums")
+            let wrong = String(repeating: "0", count: 64)
+            try FileTree.write("\(source.checksum().hexDigits)  right\n\(wrong)  wrong\n", to: sums)
+            try FileTree.write(["right", "wrong", "x"].map { server.url("/p/\($0)") + "\n" }.joined(), to: list)
+            let base = ["batch", "add", "--wait", "-d", daemon.downloads, "--checksums", sums]
+            let added = try await daemon.ctl(base + ["-i", list])
+            #expect(added.exit == .code(1) && added.errors.contains("line 3: "), "\(added)")
+            #expect(added.errors.contains("has no digest for"), "\(added)")
+            #expect(FileTree.exists("\(daemon.downloads)/right") && !FileTree.exists("\(daemon.downloads)/wrong"))
+            let whole = try await daemon.ctl(base + ["--base-url", server.url("/p"), "--on-conflict", "verify"])
+            #expect(whole.exit == .code(1) && whole.output.contains("2 of 2"), "\(whole)")
+            let neither = try await daemon.ctl("batch", "add")
+            #expect(neither.exit == .code(2) && neither.errors.contains("-i FILE, or --checksums"), "\(neither)")
+        }
+    }
+
     @Test func aFetchedListAddsItsFilesVerifiesThemAndCostsNothingTheSecondTime() async throws {
         let server = try await FaultServer()
         let sources = (0..<2).map { SourceVersion.tagged(UInt64(195 + $0), length: 1000) }

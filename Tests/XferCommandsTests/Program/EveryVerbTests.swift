@@ -109,7 +109,7 @@ import XferTestSupport
             words.removeLast(2)
         }
         // The list brings the URLs.
-        if name == "--base-url" { words.removeAll { $0 == "http://h/" } }
+        if name == "--base-url" { words.removeAll { ["http://h/", "-i", "/dev/stdin"].contains($0) } }
         words.append(name)
         if argument.kind == .option { words.append(sample(argument, of: verb)) }
         return words + companions(of: name, of: verb)

@@ -135,6 +135,24 @@ final class Tasks: Sendable {
         }
     }
 
+    @Test func waitingInAPausedQueueSaysHowItGoesOn() async throws {
+        var stats = QueueStats.Result()
+        stats.paused = true
+        let answer = stats.wire
+        let tasks = Tasks([7: Wire.task(7, "queued")])
+        let daemon = try ScriptedDaemon { method, params in
+            method == "queue.stats" ? .result(answer) : tasks.answer(method, params)
+        }
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("queue.stats")
+            daemon.emit(Wire.completed(7))
+        }
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(
+            result.errors == "xferctl: the queue is paused, and nothing starts before `xferctl queue resume`\n",
+            "\(result)")
+    }
+
     @Test func anExpiredTimeoutExitsWith5AndLeavesTheTransfer() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)
