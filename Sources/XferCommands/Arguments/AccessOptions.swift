@@ -125,6 +125,11 @@ struct AccessOptions: ParsableArguments {
                 "\(option) expects the user's name only: a password on the command line can be read by every user of this "
                     + "machine. Leave it out to get a prompt, or use \(file).")
         }
+        if proxy?.contains("@") == true {
+            throw ValidationError(
+                "--proxy takes no login in its URL: use --proxy-user NAME, which prompts for the password, or "
+                    + "--proxy-password-file FILE beside it.")
+        }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }
         if proxyPasswordFile != nil, proxyUser == nil {
             throw ValidationError("--proxy-password-file needs --proxy-user USER.")

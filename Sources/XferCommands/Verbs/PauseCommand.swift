@@ -10,7 +10,9 @@ struct PauseCommand: SelectionVerb {
         commandName: "pause",
         abstract: "Pause tasks, keeping their bytes.",
         discussion: """
-            Running tasks stop at their last durable byte; `xferctl resume` continues from there.
+            Running tasks stop at their last durable byte; `xferctl resume` continues from there. After --all \
+            these tasks cannot be told from those that were paused before: `xferctl queue pause --running` stops \
+            all and changes none of them.
             """,
         aliases: ["stop"])
     static let participle = "paused"

@@ -10,7 +10,8 @@ struct ResumeCommand: SelectionVerb {
         commandName: "resume",
         abstract: "Resume paused tasks.",
         discussion: """
-            A task that waits for its next attempt, the network or a host starts now.
+            A task that waits for its next attempt, the network or a host starts now. --all also resumes tasks that \
+            were paused on purpose; `xferctl queue resume` ends a pause of the queue and leaves those paused.
             """,
         aliases: ["start"])
     static let participle = "resumed"

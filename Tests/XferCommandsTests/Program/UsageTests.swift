@@ -27,11 +27,16 @@ import XferTestSupport
         #expect(result.output.isEmpty)
     }
 
-    @Test func aPasswordOnTheCommandLineIsRefusedAndNotRepeated() async throws {
-        let result = try await Program.run(["add", "-u", "me:hunter2", "http://h/"])
+    @Test(arguments: [
+        (["-u", "me:hunter2"], "--password-file"),
+        (["--proxy", "http://me:hunter2@p:3128"], "--proxy-password-file"),
+        (["--proxy", "http://p:3128", "--proxy-user", "me:hunter2"], "--proxy-password-file"),
+    ])
+    func aPasswordOnTheCommandLineIsRefusedAndNotRepeated(options: [String], advice: String) async throws {
+        let result = try await Program.run(["add"] + options + ["http://h/"])
         #expect(result.exit == .code(2))
         #expect(!result.description.contains("hunter2"))
-        #expect(result.errors.contains("--password-file"))
+        #expect(result.errors.contains(advice))
     }
 
     @Test func anOptionThatTookTheURLIsNamed() async throws {
