@@ -27,9 +27,10 @@ struct PageOptions: ParsableArguments {
     /// - Parameters:
     ///   - largest: the highest number of entries in one answer of the daemon.
     ///   - remedy: another way than a higher limit to show the rest.
+    ///   - saysMore: false if nothing is said about the rest, as for the output of `--no-header`.
     ///   - page: requests at most `limit` entries from this cursor on.
     func show<Entry>(
-        _ options: VerbOptions, largest: Int, orBy remedy: String? = nil,
+        _ options: VerbOptions, largest: Int, orBy remedy: String? = nil, saysMore: Bool = true,
         _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,
         lines: ([Entry], Terminal) throws -> [String]
     ) throws {
@@ -51,7 +52,7 @@ struct PageOptions: ParsableArguments {
         }
         let terminal = Terminal.standard
         for line in try lines(entries, terminal) { terminal.output.line(line) }
-        if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }
+        if cursor != nil, saysMore { Self.sayThereAreMore(than: limit, orBy: remedy) }
     }
 
     /// Shows the entries that a method lists.

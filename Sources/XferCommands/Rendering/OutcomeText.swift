@@ -8,6 +8,8 @@ struct OutcomeText: Sendable {
     var isReadAfterwards = false
     /// The proxies that the reader's other programs use.
     var callerProxies = CallerProxies()
+    /// False if the advice on a failure is left out, because it was given for another task.
+    var showsAdvice = true
 
     func lines(_ task: TaskSummary) -> [String] {
         let name = SafeText.sanitised(task.name)
@@ -17,7 +19,7 @@ struct OutcomeText: Sendable {
         case .completed: return ["\(id) \(state): \(name)\(ending(task))"] + warning(task)
         case .failed:
             guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
-            return ["\(id) \(state): \(name): \(reason(failure))"] + advice(task, failure)
+            return ["\(id) \(state): \(name): \(reason(failure))"] + (showsAdvice ? advice(failure, id: task.id) : [])
         case .staged:
             let size = ByteText.size(task.total ?? task.received)
             let commit = isReadAfterwards ? [] : ["    Publish it with \(SuggestedCommand.text("commit \(task.id)"))."]
@@ -34,8 +36,9 @@ struct OutcomeText: Sendable {
         "\(SafeText.sanitised(FailureText.readable(failure.message))) (\(SafeText.sanitised(failure.reason)))"
     }
 
-    private func advice(_ task: TaskSummary, _ failure: TaskSummary.Failure) -> [String] {
-        [FailureAdvice.sentence(failure, id: task.id), callerProxies.note(about: failure, id: task.id)]
+    /// The lines of advice on a failure.
+    func advice(_ failure: TaskSummary.Failure, id: Int64) -> [String] {
+        [FailureAdvice.sentence(failure, id: id), callerProxies.note(about: failure, id: id)]
             .compactMap { sentence in sentence.map { "    \($0)" } }
     }
 

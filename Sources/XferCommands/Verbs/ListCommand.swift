@@ -119,13 +119,16 @@ struct ListCommand: ParsableCommand {
             return try showAll(sort == nil && groupsByState ? found.sorted(by: TaskStage.comesFirst) : found, daemon)
         }
         guard groupsByState else {
-            return try pages.show(options, largest: TaskPages.largest, orBy: "filters", page) { lines($0, $1, daemon) }
+            return try pages.show(
+                options, largest: TaskPages.largest, orBy: "filters", saysMore: !hidesHeader, page
+            ) { lines($0, $1, daemon) }
         }
         var stages = TaskStages(limit: pages.limit, hidesOld: !showsAll && params.filter == nil && !options.isFleet)
         try stages.collect(params, daemon)
         let terminal = Terminal.standard
         for line in lines(stages.records, terminal, daemon) { terminal.output.line(line) }
-        if stages.isCut { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
+        // Without a header the output is for a program, which has chosen how many it takes.
+        if stages.isCut, !hidesHeader { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
         if let hidden = try stages.hiddenCount(daemon) {
             Output.error.line("xferctl: \(hidden) that ended before today are hidden; --all shows them")
         }
@@ -173,7 +176,7 @@ struct ListCommand: ParsableCommand {
         }
         let terminal = Terminal.standard
         for line in lines(sorted, terminal, daemon) { terminal.output.line(line) }
-        if isCut { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
+        if isCut, !hidesHeader { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
     }
 
     private func lines(_ records: [TaskRecord], _ terminal: Terminal, _ daemon: DaemonSession) -> [String] {

@@ -34,6 +34,9 @@ struct TaskWaiter {
     /// Tasks that need not be listed, since all their events are replayed.
     private let added: AddedTasks?
 
+    /// The advice that was printed, without the tasks' ids: many tasks may fail for one reason.
+    private var advised: Set<[String]> = []
+
     /// The ends of waits that a listing has shown: their events, which the subscription sends, too, are not repeated.
     private var listedWaits: [Int64: Timestamp] = [:]
 
@@ -161,7 +164,9 @@ struct TaskWaiter {
         }
         let missing = board.onListingEnd(present: present)
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
-        report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
+        var ends: [String] = []
+        for task in ended { ends += outcome(task) }
+        report(ends + missing.map { "#\($0) was removed" })
         // On a terminal the bars say it. The reasons of many tasks would hide the ends.
         if !terminal.isInteractive, verbosity == .everything { report(Array(reasons.prefix(Self.maxReasons))) }
     }
@@ -187,7 +192,10 @@ struct TaskWaiter {
 
     private mutating func apply(_ event: EventMessage) throws(CommandFailure) {
         if event.type == .known(.overflow) { return try follow(isFirst: false) }
-        if let ended = board.onEvent(event) { return report(outcome(ended)) }
+        if let ended = board.onEvent(event) {
+            let lines = outcome(ended)
+            return report(lines)
+        }
         if event.type == .known(.durable(.taskRemoved)), let id = event.taskID?.rawValue {
             let others = Set(board.unfinished).subtracting([id])
             return report(board.onListingEnd(present: others).map { "#\($0) was removed" })
@@ -262,12 +270,16 @@ struct TaskWaiter {
         "#\(task.id) \(ProgressLine.stateText(task, now: now)): \(SafeText.sanitised(task.name))"
     }
 
-    private func outcome(_ task: TaskSummary) -> [String] {
+    private mutating func outcome(_ task: TaskSummary) -> [String] {
         let isGood = task.isStaged || task.state == TaskState.completed.rawValue
         // A web page in place of a file is worth a line, too.
         if verbosity == .failures, isGood, task.warning == nil { return [] }
         let style = verbosity == .failures ? Terminal.error.style : terminal.style
-        return OutcomeText(style: style, isReadAfterwards: readsStaged).lines(task)
+        var text = OutcomeText(style: style, isReadAfterwards: readsStaged)
+        if let failure = task.failure, task.state == TaskState.failed.rawValue {
+            text.showsAdvice = advised.insert(text.advice(failure, id: 0)).inserted
+        }
+        return text.lines(task)
     }
 
     private mutating func report(_ lines: [String]) {

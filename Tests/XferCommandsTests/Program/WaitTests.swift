@@ -113,6 +113,18 @@ final class Tasks: Sendable {
         #expect(result.output.contains("#7 completed"))
     }
 
+    @Test(arguments: [[], ["-q"]]) func theAdviceOnOneCauseIsPrintedOnce(options: [String]) async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "running")]))
+        let result = try await running(["wait", "7", "8"] + options, daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(Wire.failed(7, seq: 2))
+            daemon.emit(Wire.failed(8, seq: 3))
+        }
+        let text = result.output + result.errors
+        #expect(text.contains("#7 failed") && text.contains("#8 failed"), "\(result)")
+        #expect(text.ranges(of: "Check the URL").count == 1, "\(result)")
+    }
+
     @Test func aTaskThatEndedBeforeIsReportedAtOnce() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "cancelled")]))
         let result = try await Program.run(["wait", "7"], daemon: daemon)
