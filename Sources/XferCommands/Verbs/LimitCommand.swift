@@ -83,7 +83,8 @@ struct LimitCommand: ParsableCommand {
         }
         guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
-                QueueText(style: terminal.style).lines(stats.limits)
+                let text = QueueText(style: terminal.style)
+                return text.lines(stats.limits) + text.timetable(daemon)
             }
         }
         var params = QueueSetLimits.Params()
@@ -93,7 +94,8 @@ struct LimitCommand: ParsableCommand {
         params.maxReceiveRate = recv?.patch ?? .unchanged
         params.maxSendRate = send?.patch ?? .unchanged
         options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
-            QueueText(style: terminal.style).lines(result.limits)
+            let text = QueueText(style: terminal.style)
+            return text.lines(result.limits) + text.timetable(daemon)
         }
     }
 }

@@ -134,8 +134,11 @@ export async function limitTask(id) {
 /** A rate of the timetable, which is written as the configuration has it. */
 const timetableRate = (text) => formatLimit(text === "off" ? 0 : parseRate(text));
 
-/** A rate as it is typed: `500K`. */
+/** A rate as it is typed, exactly: `512Ki`, else `500K`. */
 function rateText(bytes) {
+    for (const [unit, size] of [["Gi", 1024 ** 3], ["Mi", 1024 ** 2], ["Ki", 1024]]) {
+        if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;
+    }
     for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["K", 1e3]]) {
         if (bytes >= size && bytes % (size / 1000) === 0) return `${bytes / size}${unit}`;
     }
