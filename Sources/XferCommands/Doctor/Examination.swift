@@ -125,7 +125,7 @@ struct Examination: Sendable {
             case .missing:
                 .warning(
                     "roots", "\(directory) does not exist",
-                    "make it, or mount its disk; tasks wait with destination_unavailable until then")
+                    "make it, or mount its disk; new tasks there are refused, and earlier ones wait, until then")
             case .unresponsive:
                 .problem(
                     "roots", "\(directory) does not answer", "check the server of its mount; tasks wait until then")

@@ -46,7 +46,7 @@ struct TaskDetails: Sendable {
         case "state": [style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))]
         case "wait":
             WaitText.sentence(glance, now: now).map { [$0] } ?? []
-        case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
+        case "error": glance.failure.map { [error(glance, $0)] } ?? []
         case "progress": [progress(glance)]
         case "discarded":
             [
@@ -79,6 +79,12 @@ struct TaskDetails: Sendable {
             ]
         default: [SafeText.sanitised(value.stringValue ?? value.text)]
         }
+    }
+
+    /// The failure. That of an earlier attempt is not the state of a task that runs again.
+    private func error(_ task: TaskSummary, _ failure: TaskSummary.Failure) -> String {
+        let isPresent = [TaskState.failed, .waiting].contains { $0.rawValue == task.state }
+        return (isPresent ? "" : "of an earlier attempt: ") + OutcomeText(style: style).reason(failure)
     }
 
     private func progress(_ task: TaskSummary) -> String {

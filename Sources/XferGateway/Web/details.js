@@ -70,7 +70,9 @@ export class Details extends EventTarget {
         setText(byID("details-name"), nameOf(task));
         byID("details-failure").hidden = true;
         if (task.error) {
-            this.#showFailure(task.error.message, task.state === "failed" ? adviceFor(task.error) : "");
+            const before = ["failed", "waiting"].includes(task.state) ? "" : "An earlier attempt: ";
+            const advice = task.state === "failed" ? adviceFor(task.error) : "";
+            this.#showFailure(before + task.error.message, advice);
         }
         const facts = factsOf(task).filter(([, text]) => text);
         updateFacts(byID("details-facts"), facts);

@@ -397,6 +397,15 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         }
     }
 
+    @Test(arguments: [("running", true), ("waiting", false), ("failed", false)])
+    func theFailureOfAnEarlierAttemptIsShownAsSuch(state: String, isEarlier: Bool) async throws {
+        let error: JSONValue = ["reason": "disk_full", "message": "/d lacks 1 GiB", "is_retriable": true]
+        let daemon = try daemon("task.get", ["task": Wire.task(7, state, ["error": error])])
+        let result = try await Program.run(["show", "7"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output.contains("/d lacks 1 GiB (disk_full)"), "\(result)")
+        #expect(result.output.contains("of an earlier attempt: /d lacks") == isEarlier, "\(result)")
+    }
+
     /// Of 6,000 events every thousandth is of the type; the oldest 1,500 are no longer stored.
     @Test(arguments: [(["-n", "2"], 2), (["--last", "4"], 4), (["-n", "99"], 5)])
     func theNewestEventsAreCountedAsTheyAreShown(arguments: [String], count: Int) async throws {
