@@ -37,10 +37,61 @@ import XferTestSupport
         try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id = \(ids[1])")
         manager = try await fixture.open()
         let all = try await manager.tasks.apply(.cancel, to: TaskQuery(), for: ManagerFixture.caller)
-        #expect(all.changedCount == 2)
+        #expect(all.changedCount == 3)
         let named = try await manager.tasks.apply(.remove, to: ids, for: ManagerFixture.caller)
-        #expect(named.changed == [ids[0], ids[2]] && named.missing == [ids[1]])
+        #expect(named.changed == ids && named.missing.isEmpty)
+        #expect(try await manager.queries.counts().values.allSatisfy { $0 == 0 })
         await manager.shutdown(.suspend)
+    }
+
+    @Test func aDamagedTaskIsNamedUntilItIsCancelledAndRemoved() async throws {
+        let fixture = try await ManagerFixture()
+        var manager = try await fixture.open()
+        let (sound, damaged) = (
+            try await fixture.add("/a", as: "a", to: manager, startsPaused: true),
+            try await fixture.add("/a", as: "b", to: manager, startsPaused: true)
+        )
+        await manager.shutdown(.suspend)
+        try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id = \(damaged)")
+        manager = try await fixture.open()
+        #expect(manager.damagedRows.isEmpty)
+        let page = try await manager.queries.list(
+            TaskQuery(), .ascending, limit: 10, cursor: nil, for: ManagerFixture.caller)
+        #expect(page.tasks.map(\.id) == [sound] && page.unreadable == [damaged])
+        #expect(manager.damagedRows == ["task \(damaged)"])
+        await #expect(throws: ManagerError.self) { [manager] in
+            try await manager.queries.task(damaged, for: ManagerFixture.caller)
+        }
+        let resumed = try await manager.tasks.apply(.resume, to: [damaged], for: ManagerFixture.caller)
+        #expect(resumed.unchanged.map(\.reason) == ["damaged"])
+        let early = try await manager.tasks.apply(.remove, to: [damaged], for: ManagerFixture.caller)
+        #expect(early.changed.isEmpty && early.unchanged.map(\.id) == [damaged])
+        let cancelled = try await manager.tasks.apply(.cancel, to: [damaged], for: ManagerFixture.caller)
+        #expect(cancelled.changed == [damaged])
+        let counts = try await manager.queries.counts()
+        #expect(counts[.paused] == 1 && counts[.cancelled] == 1)
+        #expect(manager.damagedRows == ["task \(damaged)"])
+        let removed = try await manager.tasks.apply(.remove, to: [damaged], for: ManagerFixture.caller)
+        #expect(removed.changed == [damaged] && manager.damagedRows.isEmpty)
+        #expect(try await manager.queries.counts()[.cancelled] ?? 0 == 0)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aTaskWhoseRowIsMendedIsNoLongerNamed() {
+        let rows = DamagedRows()
+        #expect(rows.add(tasks: [TaskID(7), TaskID(8)]) == [.task(TaskID(7)), .task(TaskID(8))])
+        #expect(rows.add(tasks: [TaskID(8), TaskID(9)]) == [.task(TaskID(9))])
+        rows.remove(tasks: [TaskID(7), TaskID(8)])
+        #expect(rows.all.map(\.description) == ["task 9"])
+    }
+
+    /// Further ones are returned each time, so that they are logged.
+    @Test func onlyTheFirstThousandDamagedTasksAreRemembered() {
+        let rows = DamagedRows()
+        let last = Int64(DamagedRows.mostTasks)
+        #expect(rows.add(tasks: (1...last).map { TaskID($0) }).count == DamagedRows.mostTasks)
+        for _ in 0..<2 { #expect(rows.add(tasks: [TaskID(last + 1)]) == [.task(TaskID(last + 1))]) }
+        #expect(rows.all.count == DamagedRows.mostTasks)
     }
 
     @Test func aDamagedWaitingTaskDoesNotKeepTheEndOfAnotherFromBeingRecorded() async throws {

@@ -42,13 +42,20 @@ struct Examination: Sendable {
 
     func database(_ status: DaemonStatus.Result) -> Finding {
         if let damaged = status.damagedRows, !damaged.isEmpty {
-            let rows = damaged.map { SafeText.sanitised($0) }.joined(separator: ", ")
             let hasPolicy = damaged.contains { $0.hasPrefix("trust policy ") }
             let policyEffect = status.degraded ? "nothing starts" : "nothing starts after a restart"
             let effect = hasPolicy ? policyEffect : "they have no effect"
-            return .problem(
-                "database", "damaged, and \(effect): \(rows)",
-                "set them again or remove them: xferctl policy, xferctl profile, xferctl token")
+            let tasks = damaged.filter { $0.hasPrefix(DamagedRowText.task) }
+            let ids = tasks.prefix(20).map { $0.dropFirst(DamagedRowText.task.count) }.joined(separator: " ")
+            let advice = [
+                tasks.count < damaged.count
+                    ? "set them again or remove them: xferctl policy, xferctl profile, xferctl token" : nil,
+                tasks.isEmpty
+                    ? nil
+                    : "xferctl cancel \(SafeText.sanitised(ids)), then xferctl remove; or stop the daemon, and xferd --recover "
+                        + "keeps what can be read",
+            ].compactMap(\.self).joined(separator: "; ")
+            return .problem("database", "damaged, and \(effect): \(DamagedRowText.list(damaged))", advice)
         }
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(

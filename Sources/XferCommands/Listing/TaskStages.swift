@@ -31,6 +31,8 @@ enum TaskStage: Int, CaseIterable {
 /// Collects tasks stage by stage, as many as are shown.
 struct TaskStages {
     private(set) var records: [TaskRecord] = []
+    /// Tasks that the daemon left out because their rows are damaged.
+    private(set) var damaged: [TaskID] = []
     /// True if there are more than are shown.
     private(set) var isCut = false
     private let limit: Int
@@ -87,6 +89,7 @@ struct TaskStages {
             let room = limit - records.count
             query.limit = min(max(1, room), TaskPages.largest)
             let page = try Self.page(&query, daemon)
+            damaged += (page.unreadable ?? []).filter { !damaged.contains($0) }
             let fresh = page.tasks.filter { !seen.contains($0.id) }
             guard room > 0 else {
                 // One more is requested, to know whether there is one.

@@ -54,7 +54,7 @@ struct QueueText: Sendable {
             health = style(.red, "the configuration file was not applied: \(SafeText.sanitised(problem))")
         }
         if let damaged = status.damagedRows, !damaged.isEmpty {
-            let rows = damaged.map { SafeText.sanitised($0) }.joined(separator: ", ")
+            let rows = DamagedRowText.list(damaged)
             health = style(.red, "damaged in the database: \(rows); xferctl doctor says what to do")
         }
         if status.degraded {

@@ -1,3 +1,4 @@
+import XferModel
 import XferProtocol
 
 extension DaemonSession {
@@ -10,5 +11,27 @@ extension DaemonSession {
             error.line(
                 "xferctl: the \(SafeText.sanitised(row)) is damaged in the database: set it again or remove it")
         }
+    }
+}
+
+/// Texts about damaged rows of the daemon's database.
+enum DamagedRowText {
+    /// The beginning of the description of a task in `damaged_rows`.
+    static let task = "task "
+
+    /// The most important ones of these descriptions, on one line.
+    static func list(_ rows: [String]) -> String {
+        // The others stop or refuse work, of which there is much.
+        let ordered = rows.filter { !$0.hasPrefix(task) } + rows.filter { $0.hasPrefix(task) }
+        let shown = ordered.prefix(20).map { SafeText.sanitised($0) }.joined(separator: ", ")
+        return ordered.count > 20 ? "\(shown) and \(ordered.count - 20) more" : shown
+    }
+
+    /// Reports the tasks that a list leaves out.
+    static func report(_ tasks: [TaskID], error: Output = .error) {
+        guard !tasks.isEmpty else { return }
+        error.line(
+            "xferctl: left out, because damaged in the database: \(SelectionText.list(tasks)); "
+                + "xferctl doctor says what helps")
     }
 }

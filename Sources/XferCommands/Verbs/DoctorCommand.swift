@@ -42,6 +42,9 @@ struct DoctorCommand: ParsableCommand {
         let session = DaemonSession(connection: located.connection, place: instance)
         // The daemon reads the rows for it, and remembers those that were damaged since its start.
         _ = try? session.attempt(ProfileList.self, ProfileList.Params())
+        var newest = TaskList.Params()
+        (newest.fields, newest.limit) = (TaskColumns([]), TaskPages.largest)
+        _ = try? session.attempt(TaskList.self, newest)
         guard case .success(let answer) = try session.attempt(DaemonStatus.self, NoParams()) else {
             return ([Examination.rights("the daemon refuses you")], true)
         }

@@ -107,10 +107,13 @@ struct ListCommand: ParsableCommand {
         params.filter = try search.filter(filters.filter, daemon)
         params.order = isQueue ? .queue : oldestFirst ? .ascending : .descending
         params.fields = requestedFields(search)
+        var damaged: [TaskID] = []
+        defer { DamagedRowText.report(damaged) }
         let page = { (limit: Int, cursor: String?) throws(CommandFailure) -> PageOptions.Page<TaskRecord> in
             params.limit = limit
             params.cursor = cursor
             let page = try daemon.call(TaskList.self, params)
+            damaged += page.value.unreadable ?? []
             return PageOptions.Page(
                 raw: withoutExtraID(page.raw), entries: page.value.tasks, next: page.value.nextCursor)
         }
@@ -125,6 +128,7 @@ struct ListCommand: ParsableCommand {
         }
         var stages = TaskStages(limit: pages.limit, hidesOld: !showsAll && params.filter == nil && !options.isFleet)
         try stages.collect(params, daemon)
+        damaged = stages.damaged
         let terminal = Terminal.standard
         for line in lines(stages.records, terminal, daemon) { terminal.output.line(line) }
         // Without a header the output is for a program, which has chosen how many it takes.

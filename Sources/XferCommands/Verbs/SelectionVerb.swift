@@ -75,8 +75,11 @@ enum SelectionText {
     ) -> String {
         let state = "unchanged: #\(task.id) is \(SafeText.sanitised(task.state.description))"
         if let reason = task.reason {
-            return reason == "not_resumable"
-                ? "\(state), and its request must not be made twice" : "\(state) (\(WaitText.words(reason)))"
+            switch reason {
+            case "not_resumable": return "\(state), and its request must not be made twice"
+            case "damaged": return "\(state), and its row in the database is damaged; cancel it, then remove it"
+            default: return "\(state) (\(WaitText.words(reason)))"
+            }
         }
         guard let known = task.state.value, !states.contains(known), known.rawValue != participle else { return state }
         if known == .waiting, participle == "retried" {

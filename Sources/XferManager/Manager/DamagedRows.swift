@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
+import XferModel
 import XferStore
 
-/// The rows of profiles, tokens and policies that cannot be read, until they are written again or removed.
+/// The rows of profiles, tokens, policies and tasks that cannot be read, until they are written again or removed.
 final class DamagedRows: Sendable {
     private let rows = NIOLockedValueBox<[DamagedRow]>([])
 
@@ -13,6 +14,29 @@ final class DamagedRows: Sendable {
             let new = found.filter { !rows.contains($0) }
             rows = rows.filter { $0.table != table } + found
             return new
+        }
+    }
+
+    /// The highest number of tasks that are remembered. The log and the lists name further ones each time.
+    static let mostTasks = 1000
+
+    /// Adds tasks whose rows could not be read. Returns those that were not among them.
+    func add(tasks: [TaskID]) -> [DamagedRow] {
+        guard !tasks.isEmpty else { return [] }
+        return rows.withLockedValue { rows in
+            let known = Set(rows)
+            let new = tasks.map(DamagedRow.task).filter { !known.contains($0) }
+            rows += new.prefix(max(0, Self.mostTasks - known.count { $0.table == .task }))
+            return new
+        }
+    }
+
+    /// Removes tasks that were removed, or whose rows could be read.
+    func remove(tasks: [TaskID]) {
+        rows.withLockedValue { rows in
+            guard rows.contains(where: { $0.table == .task }) else { return }
+            let gone = Set(tasks.map(DamagedRow.task))
+            rows.removeAll(where: gone.contains)
         }
     }
 

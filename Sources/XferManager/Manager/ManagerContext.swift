@@ -92,6 +92,16 @@ extension ManagerContext {
         }
     }
 
+    /// Records the tasks whose rows a call could not read, and those that it could read, and logs the former once.
+    func recordDamage(_ damaged: [TaskID], sound: [TaskID] = []) {
+        damagedRows.remove(tasks: sound)
+        let new = damagedRows.add(tasks: damaged)
+        guard !new.isEmpty else { return }
+        services.logger.error(
+            "rows of the database are damaged: cancel and remove their tasks, or stop and run xferd --recover",
+            metadata: ["tasks": "\(new.map(\.name).joined(separator: " "))"])
+    }
+
     func log(_ damaged: [DamagedRow]) {
         for row in damaged {
             services.logger.error(

@@ -267,7 +267,8 @@ public final class TransferManager: ManagerPart, Sendable {
 
     /// The rows of the database that cannot be read and have no effect, for operators.
     ///
-    /// The start, a reload, the lists of profiles, policies and tokens, and a call that meets one find them.
+    /// The start, a reload, the lists of profiles, policies and tokens, and a call that meets one find them. Tasks are
+    /// found by lists, calls and the scheduler.
     public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
 
     /// The reason why the service is degraded, for operators; nil while it is not.

@@ -104,7 +104,8 @@ public enum Metric {
         .gauge, "xferd_degraded",
         "1 while the database cannot be written, or a trust policy in it cannot be read, else 0.")
     static let damagedRows = MetricFamily(
-        .gauge, "xferd_damaged_rows", "Profiles, tokens and trust policies whose rows in the database are damaged.")
+        .gauge, "xferd_damaged_rows",
+        "Profiles, tokens, trust policies and tasks whose rows in the database are damaged.")
     static let databaseBytes = MetricFamily(.gauge, "xferd_database_bytes", "Length of the database file.")
     static let logBytes = MetricFamily(.gauge, "xferd_log_bytes", "Length of the database's write-ahead log.")
     static let checkpointAge = MetricFamily(

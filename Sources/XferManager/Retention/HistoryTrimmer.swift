@@ -63,6 +63,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             }
             // Bytes that failed tasks kept for a retry are deleted with the tasks.
             discarder.discard(gone.transfers)
+            context.damagedRows.remove(tasks: gone.tasks)
             trimmed = gone.tasks.count
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0

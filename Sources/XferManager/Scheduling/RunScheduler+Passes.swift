@@ -205,8 +205,9 @@ extension RunScheduler {
 
     func logUnreadable(_ tasks: [TaskID]) {
         guard !tasks.isEmpty else { return }
+        context.recordDamage(tasks)
         logger.error(
-            "rows of the database are damaged, and their tasks were paused: stop, then run xferd --recover",
+            "tasks whose rows of the database are damaged were paused",
             metadata: ["tasks": "\(tasks.map(\.description).joined(separator: " "))"])
     }
 

@@ -57,6 +57,7 @@ extension TaskCommands {
                 return (outcome, effects, goesOn)
             }
         }
+        recordDamage(after: .remove, outcome)
         await scheduler.perform(effects)
         return (outcome, goesOn)
     }

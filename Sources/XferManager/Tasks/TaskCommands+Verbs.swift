@@ -64,6 +64,7 @@ extension TaskCommands {
                 try $0.apply(verb, to: ids, for: principal, at: now)
             }
         }
+        recordDamage(after: verb, outcome)
         await scheduler.perform(effects)
         return outcome
     }
@@ -107,6 +108,7 @@ extension TaskCommands {
                     }
                 }
                 size.record(step.count, took: duration)
+                recordDamage(after: verb, step.outcome)
                 await scheduler.perform(step.effects)
                 counts.add(step.outcome)
                 guard goesOn else { throw FilterStep.Stopped() }
@@ -114,6 +116,13 @@ extension TaskCommands {
             }
         }
         return counts
+    }
+
+    /// Records the tasks whose damaged rows refused the verb, and removes those that it removed.
+    func recordDamage(after verb: TaskVerb, _ outcome: SelectionResult.Listed) {
+        let reason = SelectionResult.Unchanged.Reason.damaged.rawValue
+        context.recordDamage(
+            outcome.unchanged.filter { $0.reason == reason }.map(\.id), sound: verb == .remove ? outcome.changed : [])
     }
 
     // MARK: Order

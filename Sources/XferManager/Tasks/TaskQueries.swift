@@ -1,4 +1,3 @@
-import Logging
 import XferCore
 public import XferModel
 import XferStore
@@ -10,10 +9,22 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// A task, if it exists and the caller may see it.
     public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
-        guard let task = try await store.readStates({ try $0.visibleTask(id, to: principal) }) else {
-            throw ManagerError.notFound(id)
+        do {
+            guard let task = try await store.readStates({ try $0.visibleTask(id, to: principal) }) else {
+                throw ManagerError.notFound(id)
+            }
+            return task
+        } catch let error as StoreError {
+            guard case .unreadable = error else { throw error }
+            context.recordDamage([id])
+            let damaged = try await store.read { try $0.damagedTask(id) }
+            guard principal.isOperator || damaged?.owner == principal.owner else { throw ManagerError.notFound(id) }
+            guard let damaged else { throw error }
+            throw ManagerError.invalidState(
+                id, damaged.state,
+                reason:
+                    "its row in the database is damaged; cancel and remove it, or stop xferd and run xferd --recover")
         }
-        return task
     }
 
     /// True if kept bytes of these tasks can be continued after an interruption. Tasks for which that is unknown are
@@ -203,11 +214,7 @@ public struct TaskQueries: ManagerPart, Sendable {
                     try $0.list(filter, ascending: order == .ascending, within: bounds, cursor: cursor)
                 }
             }
-            if !page.unreadable.isEmpty {
-                logger.error(
-                    "rows of the database are damaged: stop, then run xferd --recover",
-                    metadata: ["tasks": "\(page.unreadable.map(\.description).joined(separator: " "))"])
-            }
+            context.recordDamage(page.unreadable, sound: page.tasks.map(\.id))
             return page
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(

@@ -47,7 +47,11 @@ extension StoreTransaction {
         _ verb: TaskVerb, to id: TaskID, for principal: Principal, _ step: inout VerbStep, at now: Timestamp
     ) throws {
         guard let task = try StoreError.nilIfUnreadable({ try visibleTask(id, to: principal) }) else {
-            step.outcome.missing.append(id)
+            guard let damaged = try damagedTask(id), principal.isOperator || damaged.owner == principal.owner else {
+                step.outcome.missing.append(id)
+                return
+            }
+            try apply(verb, to: damaged, &step, at: now)
             return
         }
         let spoolFiles = try spoolFiles(after: verb, of: task)
@@ -64,6 +68,32 @@ extension StoreTransaction {
         // A retried task takes its slot again. `supersede` cancels the task that is in the slot now.
         if verb == .retry { step.effects += try supersede(by: task, at: now) }
         step.hasEnded = step.hasEnded || applied.hasEnded
+    }
+
+    /// Cancels or removes a task whose row is damaged. The other verbs need the whole row.
+    private func apply(_ verb: TaskVerb, to task: DamagedTask, _ step: inout VerbStep, at now: Timestamp) throws {
+        var effect = Effect(task: task.id, transfer: task.transferID, action: .none)
+        switch (verb, task.state.isTerminal) {
+        case (.cancel, false):
+            effect.spoolFiles = try spooledSources(of: task.id)
+            try removeSpooledSources(of: task.id)
+            try cancel(task, at: now)
+            try append(.taskCancelled, taskID: task.id, owner: task.owner, at: now)
+            effect.action = task.state == .running ? .stopAttemptAndDiscardBytes : .discardBytes
+            step.hasEnded = true
+        case (.remove, true):
+            effect.spoolFiles = try StoreError.nilIfUnreadable { try spoolFiles(of: task.id) } ?? []
+            // The event needs the row.
+            try append(.taskRemoved, taskID: task.id, owner: task.owner, at: now)
+            try deleteTask(task.id)
+            effect.action = .forget
+        default:
+            step.outcome.unchanged.append(
+                SelectionResult.Unchanged(id: task.id, state: task.state, reason: .damaged))
+            return
+        }
+        step.outcome.changed.append(task.id)
+        step.effects.append(effect)
     }
 
     private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> SelectionResult.Unchanged.Reason? {

@@ -73,8 +73,9 @@ public enum DaemonStatus: RPCMethod {
             .optional("degraded_reason", \.degradedReason, "Description of what cannot be used, and the reason."),
             .optional(
                 "damaged_rows", \.damagedRows,
-                "Trust policies, profiles and tokens that cannot be read from the database and have no effect, such as "
-                    + "profile \"mirror\"; for operators."),
+                "Trust policies, profiles, tokens and tasks that cannot be read from the database and have no effect, such "
+                    + "as profile \"mirror\" or task 17, as far as the daemon has met them; at most 1,000 tasks. For operators."
+            ),
             .optional(
                 "config_problem", \.configurationProblem,
                 "Reason why the configuration file was not applied when it was last read; for operators."),

@@ -18,7 +18,7 @@ public enum TaskGet: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary = "One task with everything known about it."
-    public static let errors: [ErrorCode] = [.notFound]
+    public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
         MethodExample(
@@ -162,7 +162,8 @@ public enum TaskList: RPCMethod {
             .nextCursor(\.nextCursor),
             .optional(
                 "unreadable", \.unreadable,
-                "Tasks of this page that are left out because their rows are damaged; xferd --recover repairs the database."
+                "Tasks of this page that are left out because their rows are damaged. task.cancel and task.remove remove them; "
+                    + "xferd --recover repairs the database."
             ),
         ]
     }

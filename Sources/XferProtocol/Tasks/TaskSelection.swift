@@ -91,6 +91,8 @@ public enum SelectionResult: WireValue, Hashable {
             case fileKept = "file_kept"
             /// The copy of its content was deleted when it was cancelled.
             case sourceDeleted = "source_deleted"
+            /// Its row in the database is damaged: it can only be cancelled, then removed.
+            case damaged
         }
 
         public static let schemaName = "SelectionUnchanged"
@@ -101,7 +103,8 @@ public enum SelectionResult: WireValue, Hashable {
                 "reason", \.reason,
                 "Reason, where the state alone does not explain it. not_resumable: a running request that must not be "
                     + "repeated cannot be paused. file_kept: its file could not be deleted (see files). source_deleted: "
-                    + "the copy of the cancelled task's content was deleted, so it cannot be sent again."),
+                    + "the copy of the cancelled task's content was deleted, so it cannot be sent again. damaged: its row in the "
+                    + "database is damaged, so it can only be cancelled, then removed."),
         ]
     }
 

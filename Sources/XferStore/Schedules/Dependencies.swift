@@ -160,12 +160,17 @@ extension StoreTransaction {
     /// Records the outcome of an ended task for the tasks that depend on it, and clears its own start conditions.
     func recordEnd(of task: TransferTask) throws(StoreError) {
         if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
+        try recordOutcome(task.state, of: task.id)
+    }
+
+    /// Records the outcome of an ended task for the tasks that depend on it.
+    func recordOutcome(_ state: TaskState, of id: TaskID) throws(StoreError) {
         try connection.run(
             """
             INSERT INTO ended_target (target_id, outcome)
             SELECT ?1, ?2 WHERE EXISTS (
                 SELECT 1 FROM dependency INDEXED BY dependency_open WHERE target_id = ?1 AND outcome IS NULL)
             ON CONFLICT DO UPDATE SET outcome = excluded.outcome
-            """, Value(task.id), Value(task.state))
+            """, Value(id), Value(state))
     }
 }

@@ -1,12 +1,15 @@
-/// A row with a name whose contents cannot be read. It does not fail work on the other rows of its table.
+public import XferModel
+
+/// A row whose contents cannot be read. It does not fail work on the other rows of its table.
 public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
     public enum Table: String, Hashable, Sendable {
-        case profile, policy, token
+        case profile, policy, token, task
     }
 
     public let table: Table
+    /// The name; a task's number.
     public let name: String
-    /// The row's key: a policy's version, a token's id; 0 for a profile.
+    /// The row's key: a policy's version, a token's or a task's id; 0 for a profile.
     public let id: Int64
     /// True if the configuration file contains what the row had.
     public let isConfigured: Bool
@@ -16,7 +19,13 @@ public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
         case .profile: "profile \"\(name)\""
         case .policy: "trust policy \"\(name)\""
         case .token: "token \"\(name)\""
+        case .task: "task \(name)"
         }
+    }
+
+    /// The row of a task.
+    public static func task(_ id: TaskID) -> DamagedRow {
+        DamagedRow(table: .task, name: "\(id)", id: id.rawValue, isConfigured: false)
     }
 }
 

@@ -35,7 +35,50 @@ extension Connection {
     }
 }
 
+/// The part of a task's damaged row that is still readable.
+public struct DamagedTask: Hashable, Sendable {
+    public let id: TaskID
+    public let transferID: TransferID?
+    let place: QueuePlace
+
+    public var owner: Owner { place.owner }
+    public var state: TaskState { place.state }
+}
+
+extension StoreReader {
+    /// The readable part of a task's row; nil if there is no such task, or if not even its place in the queue is
+    /// readable.
+    public func damagedTask(_ id: TaskID) throws(StoreError) -> DamagedTask? {
+        let found = try connection.first(
+            """
+            SELECT owner, group_name, state, priority, host, group_id, batch_id, profile, transfer_id
+            FROM task WHERE id = ?1
+            """, Value(id)
+        ) { row throws(StoreError) -> DamagedTask? in
+            guard let place = try? QueuePlace(row, of: id) else { return nil }
+            return DamagedTask(id: id, transferID: row.optionalInteger(8).map { TransferID($0) }, place: place)
+        }
+        return found ?? nil
+    }
+}
+
 extension StoreTransaction {
+    /// Cancels an unfinished task whose row is damaged. No hook or webhook follows: the row does not say which.
+    public func cancel(_ task: DamagedTask, at time: Timestamp) throws(StoreError) {
+        try requireFree(task.id)
+        try endCooldowns(causedBy: [task.id])
+        try releaseReservations(of: task.id)
+        try connection.run("DELETE FROM calendar WHERE task_id = ?1", Value(task.id))
+        try connection.run(
+            "UPDATE task SET state = 'cancelled', wait_reason = NULL, wait_until = NULL, finished_at = ?2 WHERE id = ?1",
+            Value(task.id), Value(time))
+        try recordOutcome(.cancelled, of: task.id)
+        var cancelled = task.place
+        cancelled.state = .cancelled
+        count(task.place, by: -1)
+        count(cancelled, by: 1)
+    }
+
     /// Pauses unfinished tasks whose rows are unreadable, so that queue and timers continue without them. Once `xferd
     /// --recover` has mended the rows, their users can resume them.
     public func setAside(_ unreadable: [TaskID]) throws(StoreError) {

@@ -76,6 +76,26 @@ import XferTestSupport
         }
     }
 
+    @Test func aDamagedTaskIsNamedEverywhereAndCanBeCancelledAndRemoved() async throws {
+        let server = try await FaultServer()
+        try await withDaemon { daemon in
+            let id = try await daemon.add(server.url("/a"), ["paused": true])
+            _ = try await daemon.add(server.url("/b"), ["paused": true])
+            try await restart(daemon, after: "UPDATE task SET options = '{bad' WHERE id = \(id)")
+            let listed = try await daemon.ctl("list")
+            #expect(listed.isSuccess, "\(listed)")
+            #expect(listed.errors.contains("damaged in the database: #\(id)"), "\(listed)")
+            #expect(try await damagedRows(daemon) == [.string("task \(id)")])
+            let doctor = try await daemon.ctl("doctor")
+            #expect(doctor.exit == .code(1) && doctor.output.contains("xferctl cancel \(id)"), "\(doctor)")
+            #expect(try await daemon.ctl("cancel", "\(id)").isSuccess)
+            #expect(try await daemon.ctl("remove", "\(id)").isSuccess)
+            #expect(try await damagedRows(daemon) == nil)
+            let rest = try await daemon.ctl("list")
+            #expect(rest.isSuccess && !rest.errors.contains("damaged"), "\(rest)")
+        }
+    }
+
     /// It may have pinned any host.
     @Test func aDamagedPolicyKeepsTransfersFromStartingUntilItIsRemoved() async throws {
         let server = try await FaultServer()

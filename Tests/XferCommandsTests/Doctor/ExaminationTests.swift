@@ -77,6 +77,17 @@ import XferSystem
         #expect(finding.level == .problem && finding.message == message)
     }
 
+    @Test func theAdviceAboutDamagedTasksIsToRemoveThem() {
+        var status = status
+        status.damagedRows = ["task 7", "task 9"]
+        let advice = examination(system()).database(status).advice
+        #expect(advice?.hasPrefix("xferctl cancel 7 9, then xferctl remove; or stop the daemon") == true)
+        status.damagedRows = (1...22).map { "task \($0)" } + ["token \"t\""]
+        let finding = examination(system()).database(status)
+        #expect(finding.message.contains("effect: token \"t\", task 1,") && finding.message.hasSuffix("and 3 more"))
+        #expect(finding.advice?.contains("xferctl token; xferctl cancel 1 2") == true)
+    }
+
     @Test func aDegradedDatabaseIsAProblemWithItsReason() {
         var status = status
         #expect(examination(system()).database(status).level == .well)
