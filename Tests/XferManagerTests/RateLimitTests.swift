@@ -74,6 +74,22 @@ import XferTestSupport
         await next.shutdown(.suspend)
     }
 
+    @Test func limitsSayWhatSetsThemAndUntilWhen() async throws {
+        let fixture = try await ManagerFixture()
+        let time = NIOLockedValueBox(midnight.advanced(by: .seconds(8 * 3600)))
+        let manager = try await open(fixture, at: time)
+        let timetabled = try await manager.queue.stats(for: ManagerFixture.caller).limits
+        #expect(timetabled.overridden == nil && timetabled.timetabled == ["max_recv_rate", "max_send_rate"])
+        #expect(timetabled.timetableUntil == midnight.advanced(by: .seconds(19 * 3600)))
+        try await manager.queue.setLimits { ($0.maxReceiveRate, $0.maxActive) = (77, 3) }
+        let mixed = try await manager.queue.stats(for: ManagerFixture.caller).limits
+        #expect(mixed.overridden == ["max_active", "max_recv_rate"] && mixed.timetabled == ["max_send_rate"])
+        try await manager.queue.setLimits { $0.maxSendRate = 0 }
+        let set = try await manager.queue.stats(for: ManagerFixture.caller).limits
+        #expect(set.timetabled == nil && set.timetableUntil == nil)
+        await manager.shutdown(.suspend)
+    }
+
     /// The clock goes over a weekend, in the night of which summer time begins in Berlin.
     @Test func theTimetableFollowsTheDaysOfTheWeek() async throws {
         let fixture = try await ManagerFixture()

@@ -12,16 +12,32 @@ struct QueueText: Sendable {
         ] + lines(stats.limits)
     }
 
-    func lines(_ limits: QueueLimits) -> [String] {
+    func lines(_ limits: QueueLimits, now: Timestamp = .now) -> [String] {
         func isAutomatic(_ name: String) -> Bool { limits.automatic?.contains(name) == true }
+        func origin(_ name: String) -> String {
+            limits.overridden?.contains(name) == true ? ", set by xferctl limit" : ""
+        }
+        func rate(_ rate: Int64, _ name: String) -> String {
+            let text = ByteText.limit(rate)
+            guard origin(name).isEmpty else { return text + origin(name) }
+            guard limits.timetabled?.contains(name) == true else {
+                return rate == 0 ? text : "\(text), set by the configuration"
+            }
+            let end = limits.timetableUntil.map { " until \(TimeText.clock($0, now: now))" } ?? ""
+            return "\(text), by the timetable\(end)"
+        }
         return [
-            entry("max active", isAutomatic("max_active") ? "automatic: 100 small, 6 large" : "\(limits.maxActive)"),
+            entry(
+                "max active",
+                isAutomatic("max_active")
+                    ? "automatic: 100 small, 6 large" : "\(limits.maxActive)" + origin("max_active")),
             entry(
                 "max per host",
-                isAutomatic("max_active_per_host") ? "automatic: see xferctl hosts" : "\(limits.maxActivePerHost)"),
-            entry("order", SafeText.sanitised(limits.order.description)),
-            entry("max receive", ByteText.limit(limits.maxReceiveRate)),
-            entry("max send", ByteText.limit(limits.maxSendRate)),
+                isAutomatic("max_active_per_host")
+                    ? "automatic: see xferctl hosts" : "\(limits.maxActivePerHost)" + origin("max_active_per_host")),
+            entry("order", SafeText.sanitised(limits.order.description) + origin("order")),
+            entry("max receive", rate(limits.maxReceiveRate, "max_recv_rate")),
+            entry("max send", rate(limits.maxSendRate, "max_send_rate")),
         ]
     }
 

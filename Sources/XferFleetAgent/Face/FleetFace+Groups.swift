@@ -91,6 +91,8 @@ extension FleetFace {
         let rates = try await attempt { () throws(FleetError) in try await database.limits.rates() }
         var limits = QueueLimits()
         (limits.maxReceiveRate, limits.maxSendRate) = (rates.receive, rates.send)
+        let set = [rates.receive == 0 ? nil : "max_recv_rate", rates.send == 0 ? nil : "max_send_rate"]
+        limits.overridden = set.contains { $0 != nil } ? set.compactMap(\.self) : nil
         limits.maxActive = nodeStatus().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
             $0.addingReportingOverflow($1).partialValue
         }

@@ -139,6 +139,16 @@ public actor QueueControl: ManagerPart {
             ]
             .compactMap(\.self)
             result.automatic = automatic.isEmpty ? nil : automatic
+            let overridden = overrides.names
+            result.overridden = overridden.isEmpty ? nil : overridden
+            let (timetable, now) = (settings.timetable, clock())
+            guard let zone = zones.rules(named: nil), timetable.limits(at: now, in: zone) != nil else {
+                return result
+            }
+            let timetabled = ["max_recv_rate", "max_send_rate"].filter { !overridden.contains($0) }
+            guard !timetabled.isEmpty else { return result }
+            result.timetabled = timetabled
+            result.timetableUntil = timetable.nextChange(after: now, in: zone)
             return result
         }
     }
@@ -296,6 +306,15 @@ public struct LimitOverrides: Hashable, Sendable {
         self.order = order
         self.maxReceiveRate = maxReceiveRate
         self.maxSendRate = maxSendRate
+    }
+
+    /// The names on the wire of the limits that are set.
+    var names: [String] {
+        [
+            maxActive == nil ? nil : "max_active", maxActivePerHost == nil ? nil : "max_active_per_host",
+            order == nil ? nil : "order", maxReceiveRate == nil ? nil : "max_recv_rate",
+            maxSendRate == nil ? nil : "max_send_rate",
+        ].compactMap(\.self)
     }
 }
 

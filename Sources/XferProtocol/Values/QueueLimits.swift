@@ -6,6 +6,12 @@ public struct QueueLimits: WireRecord, Hashable {
     public var maxActivePerHost = 4
     /// The limits that are not set.
     public var automatic: [String]?
+    /// The limits that were set over RPC.
+    public var overridden: [String]?
+    /// The limits that the timetable sets now.
+    public var timetabled: [String]?
+    /// The time at which the timetable sets other limits.
+    public var timetableUntil: Timestamp?
     public var order = OpenEnum(QueueOrder.fifo)
     public var maxReceiveRate: Int64 = 0
     public var maxSendRate: Int64 = 0
@@ -38,5 +44,11 @@ public struct QueueLimits: WireRecord, Hashable {
         .optional(
             "automatic", \.automatic,
             "The limits among max_active and max_active_per_host that are not set, so that xferd determines them."),
+        .optional(
+            "overridden", \.overridden,
+            "The limits that queue.set_limits has set; they apply until it sets them to null."),
+        .optional("timetabled", \.timetabled, "The limits that bandwidth.timetable sets now."),
+        .optional(
+            "timetable_until", \.timetableUntil, "Time at which bandwidth.timetable sets other limits, if it does."),
     ]
 }
