@@ -158,14 +158,16 @@ struct Examination: Sendable {
 
     /// Checks the space of the state directory and the directories for downloads, without the reserve. Other disks are
     /// reported if they are full.
-    func space(stateDirectory: String, mountPoints: [String] = []) -> [Finding] {
-        let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
+    ///
+    /// - Parameter waiting: tasks that wait for room, with their failures.
+    func space(stateDirectory: String, mountPoints: [String] = [], waiting: [TaskRecord] = []) -> [Finding] {
         let directories = [stateDirectory] + [text(settings["download.dir"]), incompleteDirectory].compactMap(\.self)
-        let known = directories.compactMap { system.room($0) }
+        let lacking = spaceWaits(waiting)
+        let known = (directories + lacking.compactMap(\.directory)).compactMap { system.room($0) }
         let full = mountPoints.filter { point in
             system.room(point).map { $0.free <= reserve && !known.contains($0) } ?? false
         }
-        return (directories + full).compactMap { directory in
+        let general = (directories + full).compactMap { directory -> Finding? in
             guard let room = system.room(directory) else { return nil }
             let beside = max(0, room.free - reserve)
             let message = "\(directory) has \(ByteText.size(beside)) free beyond download.reserve"
@@ -174,6 +176,38 @@ struct Examination: Sendable {
             }
             return beside < max(room.size / 20, 64 << 20)
                 ? .warning("space", message, "delete files before it is full") : .well("space", message)
+        }
+        return lacking.map(\.finding) + general
+    }
+
+    private var reserve: Int64 { settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0 }
+
+    /// The findings about tasks that wait for room: one for each directory.
+    private func spaceWaits(_ waiting: [TaskRecord]) -> [(directory: String?, finding: Finding)] {
+        let tasks = waiting.filter { $0.wait?.reason.value == .insufficientSpace }
+        let places = Dictionary(grouping: tasks) { $0.error?.space?.directory ?? "" }
+        return places.sorted { $0.key < $1.key }.map { place -> (directory: String?, finding: Finding) in
+            let (directory, tasks) = place
+            let others = tasks.count > 1 ? " and \(tasks.count - 1) more wait" : " waits"
+            let who = "#\(tasks[0].id)\(others) for room"
+            guard let largest = tasks.compactMap({ $0.error?.space }).max(by: { $0.needed < $1.needed }) else {
+                let reason = tasks[0].error.map { ": \($0.message)" } ?? ""
+                return (nil, .problem("space", who + reason, "delete files there; the tasks continue by themselves"))
+            }
+            let room = system.room(directory)
+            let free = room.map { "\(ByteText.size($0.free)) are free, " } ?? ""
+            let leavesReserve = !largest.usesReserve && reserve > 0
+            let kept = leavesReserve ? ", and \(ByteText.size(reserve)) stay free (download.reserve)" : ""
+            let most = tasks.count > 1 ? " for the largest" : ""
+            let needed = "\(ByteText.size(largest.needed)) are needed\(most)\(kept)"
+            let total = largest.needed.addingSaturated(largest.usesReserve ? 0 : reserve)
+            let isTooSmall = room.map { $0.size < total } ?? false
+            let advice =
+                isTooSmall
+                ? "the whole file system has \(ByteText.size(room?.size ?? 0)): choose another directory "
+                    + "(xferctl update ID -d DIR), or lower download.reserve"
+                : "delete files there; the tasks continue by themselves"
+            return (directory, .problem("space", "\(who) in \(directory): \(free)\(needed)", advice))
         }
     }
 

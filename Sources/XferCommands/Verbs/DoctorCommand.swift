@@ -43,7 +43,8 @@ struct DoctorCommand: ParsableCommand {
         // The daemon reads the rows for it, and remembers those that were damaged since its start.
         _ = try? session.attempt(ProfileList.self, ProfileList.Params())
         var newest = TaskList.Params()
-        (newest.fields, newest.limit) = (TaskColumns([]), TaskPages.largest)
+        newest.fields = TaskColumns([])
+        newest.limit = TaskPages.largest
         _ = try? session.attempt(TaskList.self, newest)
         guard case .success(let answer) = try session.attempt(DaemonStatus.self, NoParams()) else {
             return ([Examination.rights("the daemon refuses you")], true)
@@ -76,12 +77,26 @@ struct DoctorCommand: ParsableCommand {
         guard !options.connection.isRemote else { return (findings, true) }
         let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)
         findings += examination.roots(processID: status.pid)
-        findings += examination.space(stateDirectory: status.stateDirectory, mountPoints: disks)
+        findings += examination.space(
+            stateDirectory: status.stateDirectory, mountPoints: disks, waiting: waitingForRoom(session))
         findings += examination.fileSystems(status)
         findings += [examination.limits(processID: status.pid)].compactMap(\.self)
         let isUser = located.candidate.origin == .user
         let isUnit = isUser || located.candidate.origin == .system
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
+    }
+
+    /// Some of the tasks that wait for room; none if the daemon does not answer.
+    private func waitingForRoom(_ session: DaemonSession) -> [TaskRecord] {
+        var params = TaskList.Params()
+        var filter = TaskFilter()
+        filter.state = OneOrMany([.waiting])
+        filter.reason = OneOrMany([.insufficientSpace])
+        params.filter = filter
+        params.limit = TaskPages.largest
+        params.fields = TaskColumns(["wait", "error"])
+        guard case .success(let answer)? = try? session.attempt(TaskList.self, params) else { return [] }
+        return answer.value.tasks
     }
 
     /// Examines the machine and the daemon's unit.

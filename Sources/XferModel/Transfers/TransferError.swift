@@ -22,7 +22,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var isRelayed: Bool?
     /// The number of doubtful refusals since the last progress, with this one; see `Refusal.counted`. Not shown.
     public var doubts: Int?
-    /// The missing space of an `insufficient_space`, if it is known. Not shown.
+    /// The missing space of an `insufficient_space`, if it is known.
     public var space: MissingSpace?
 
     /// Creates an error. By default `isRetriable` is the reason's own.

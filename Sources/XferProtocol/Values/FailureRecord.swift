@@ -11,6 +11,7 @@ public struct FailureRecord: WireRecord, Hashable {
     public var attempts: Int?
     public var cause: OpenEnum<FailureCause>?
     public var proxy: String?
+    public var space: MissingSpaceRecord?
 
     public init() {}
 
@@ -24,6 +25,7 @@ public struct FailureRecord: WireRecord, Hashable {
         host = error.host
         cause = error.cause.map { OpenEnum($0) }
         proxy = error.proxy
+        space = error.space.flatMap { MissingSpaceRecord($0) }
         self.attempts = attempts
     }
 
@@ -39,5 +41,30 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional(
             "cause", \.cause, "Exact cause, if the reason has several causes. One of a closed list."),
         .optional("proxy", \.proxy, "The proxy that failed, refused, or may have sent the answer."),
+        .optional("space", \.space, "The missing space of insufficient_space, if it is known."),
+    ]
+}
+
+/// The space that a transfer lacks.
+public struct MissingSpaceRecord: WireRecord, Hashable {
+    public var directory = ""
+    public var needed: Int64 = 0
+    public var usesReserve = false
+
+    public init() {}
+
+    /// Returns nil if the file system is not known.
+    init?(_ space: MissingSpace) {
+        guard let directory = space.directory else { return nil }
+        (self.directory, needed, usesReserve) = (directory, space.needed, space.usesReserve)
+    }
+
+    public static let summary = "Space that a transfer lacks."
+    public static let wireFields: WireFields<Self> = [
+        .required("directory", \.directory, "A directory on the file system that lacks it."),
+        .required("needed", \.needed, "Bytes that are still to be written there, beside download.reserve."),
+        .required(
+            "uses_reserve", \.usesReserve,
+            "True if the bytes may use download.reserve: the length of the response is not known."),
     ]
 }

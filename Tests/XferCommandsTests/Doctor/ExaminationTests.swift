@@ -261,6 +261,42 @@ import XferSystem
         #expect(levels(["download.dir": "/disk/d"], ["/disk"]) == [.well, .problem])
     }
 
+    @Test func aTaskThatWaitsForRoomIsAProblemWithWhatItNeeds() {
+        func waiting(_ id: Int64, _ directory: String?, _ needed: Int64) -> TaskRecord {
+            var task = TaskRecord()
+            task.id = TaskID(id)
+            task.wait = WaitRecord()
+            task.wait?.reason = OpenEnum(.insufficientSpace)
+            var error = TransferError(.insufficientSpace, "the disk is full")
+            error.space = MissingSpace(in: directory, needed: needed)
+            task.error = FailureRecord(error)
+            return task
+        }
+        let facts = system(rooms: [
+            "/state": SystemFacts.Room(free: 9 << 30, size: 10 << 30),
+            "/d": SystemFacts.Room(free: 5 << 20, size: 1 << 30),
+        ])
+        func findings(_ tasks: [TaskRecord], reserve: String = "256Mi") -> [Finding] {
+            let examined = examination(facts, ["download.reserve": reserve])
+            return examined.space(stateDirectory: "/state", mountPoints: ["/d"], waiting: tasks)
+        }
+        let one = findings([waiting(7, "/d", 6 << 20)])
+        #expect(one.map(\.level) == [.problem, .well])
+        #expect(
+            one.first?.message
+                == "#7 waits for room in /d: 5.0 MiB are free, 6.0 MiB are needed, and 256 MiB stay free (download.reserve)"
+        )
+        let two = findings([waiting(7, "/d", 6 << 20), waiting(8, "/d", 8 << 20)])
+        #expect(two.first?.message.contains("#7 and 1 more wait for room in /d") == true)
+        #expect(two.first?.message.contains("8.0 MiB are needed for the largest") == true)
+        let hopeless = findings([waiting(7, "/d", 6 << 20)], reserve: "20Gi")
+        #expect(hopeless.first?.advice?.contains("the whole file system has 1.0 GiB") == true)
+        #expect(findings([waiting(7, nil, 0)]).first?.message == "#7 waits for room: the disk is full")
+        var other = waiting(7, "/d", 1)
+        other.wait?.reason = OpenEnum(.retry)
+        #expect(findings([other]).contains { $0.message.contains("#7") } == false)
+    }
+
     // MARK: The machine
 
     @Test func aClockOfThePastOrWithoutATimeServiceIsFound() {
