@@ -132,6 +132,8 @@ public struct TaskStateMachine: Sendable {
         task.total = total
         if received > task.furthest {
             task.furthest = received
+            // A waiting task's error says what it waits for.
+            guard task.state != .waiting else { return }
             task.error = nil
             task.attempts = min(task.attempts, 1)
             task.lastProgressAt = now

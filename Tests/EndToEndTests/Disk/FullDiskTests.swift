@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import Testing
 import XferTestSupport
@@ -95,6 +96,31 @@ import XferTestSupport
             try disk.resize(to: 64 << 20)
             try expectFile(try await daemon.complete(id), is: source)
             #expect(server.requests.count == 2)
+        }
+    }
+
+    /// All bytes are on another disk, but the last checkpoint of the transfer was made before the last of them came.
+    @Test func aWholeFileThatWaitsForItsDirectoryShowsAllItsBytes() async throws {
+        let disk = try SmallFileSystem(bytes: 16 << 20)
+        let parts = try TemporaryDirectory("xfer-parts")
+        let server = try await FaultServer()
+        let length: Int64 = 8 << 20
+        let source = SourceVersion.tagged(105, length: length)
+        let gate = Gate()
+        server.serve("/f", source, faults: [[.stall(at: length / 2, until: gate)]])
+        var options = DaemonFixture.Options(settings: ["download": ["incomplete_dir": "\"\(parts.path)\""]])
+        options.downloads = disk.path
+        try await withTask(server.url("/f"), ["idle_timeout": 3600], options) { daemon, id in
+            try await daemon.waitForBytes(length / 2, of: id)
+            let filler = "\(disk.path)/filler"
+            try FileTree.write([UInt8](repeating: 0, count: 12 << 20), to: filler)
+            gate.open()
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.waitReason == "insufficient_space", "\(waiting.json.text)")
+            #expect(waiting.received == length, "\(waiting.json.text)")
+            #expect(waiting.json["progress"]?["total"] == .integer(length), "\(waiting.json.text)")
+            #expect(unlink(filler) == 0)
+            try expectFile(try await daemon.complete(id), is: source)
         }
     }
 

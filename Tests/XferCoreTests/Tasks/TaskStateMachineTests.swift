@@ -248,6 +248,15 @@ import XferTestSupport
         #expect(machine.task.lastProgressAt == evenLater)
     }
 
+    @Test func aWaitingTaskWhoseBytesAnotherOneGetsKeepsTheReasonOfItsWait() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        _ = machine.onStart(at: Self.now)
+        let full = TransferError(.insufficientSpace, "full")
+        _ = machine.onWait(Wait(.insufficientSpace), error: full)
+        machine.onCheckpoint(received: 100, total: 100, at: Self.now)
+        #expect(machine.task.received == 100 && machine.task.total == 100 && machine.task.error == full)
+    }
+
     @Test func discardedBytesAreAnEventWithTheirReasonAndTellHowManyThereWere() {
         var machine = TaskStateMachine(Self.task(.queued))
         #expect(machine.onBytesDiscarded(reason: "gone").event == nil)

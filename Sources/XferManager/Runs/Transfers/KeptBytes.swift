@@ -105,19 +105,26 @@ final class KeptBytes {
     }
 
     /// Records the file's state for the next run: the file is not written until a run opens it again.
-    func leaveAtRest(_ part: PartialFile) async throws {
+    ///
+    /// - Parameter isWhole: true if every byte of the body is committed. Then each task that has the bytes shows them
+    ///   all, also a task that is no member any more.
+    func leaveAtRest(_ part: PartialFile, isWhole: Bool = false) async throws {
         guard committed > 0 else { return }
         let record = try await services.pool(in: part.directory).run { () throws(FileError) in try part.restingRecord()
         }
-        guard record.rest != nil, record != transfer.resumeData.part else { return }
+        let isNew = record.rest != nil && record != transfer.resumeData.part
+        guard isNew || isWhole else { return }
         var resumeData = transfer.resumeData
-        resumeData.part = record
-        try await commit(resumeData)
+        if isNew { resumeData.part = record }
+        try await commit(resumeData, isWhole: isWhole)
     }
 
-    private func commit(_ resumeData: ResumeData) async throws {
-        let id = transfer.id
-        try await services.store.write(.gathered) { tx in try tx.update(resumeData: resumeData, of: id) }
+    private func commit(_ resumeData: ResumeData, isWhole: Bool = false) async throws {
+        let (id, length, now) = (transfer.id, committed, services.clock())
+        try await services.store.write(.gathered) { tx in
+            try tx.update(resumeData: resumeData, of: id)
+            if isWhole { try tx.recordWhole(length, of: id, at: now) }
+        }
         transfer.resumeData = resumeData
     }
 
@@ -298,6 +305,16 @@ final class KeptBytes {
 }
 
 extension StoreTransaction {
+    /// Records that all bytes of a transfer are here, for its unfinished tasks.
+    fileprivate func recordWhole(_ length: Int64, of transfer: TransferID, at now: Timestamp) throws {
+        for task in try tasks(subscribingTo: transfer)
+        where !task.state.isTerminal && (task.received != length || task.total != length) {
+            var machine = TaskStateMachine(task)
+            machine.onCheckpoint(received: length, total: length, at: now)
+            try update(machine.task)
+        }
+    }
+
     /// Commits the events and facts of members whose task still belongs to the transfer and has not ended.
     fileprivate func append(
         _ changes: [TaskID: MemberChanges], in transfer: TransferID, at now: Timestamp,

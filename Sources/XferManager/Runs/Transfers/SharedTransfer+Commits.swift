@@ -96,7 +96,7 @@ extension SharedTransfer {
         described.totalLength = body.length
         try await checkpoint(
             body.part, at: [Segment(start: 0, committed: body.length)], keeping: described, isLast: true)
-        try await kept.leaveAtRest(body.part)
+        try await kept.leaveAtRest(body.part, isWhole: true)
     }
 
     /// Throws unless the file has every byte; see `PartialFile.requireWhole`.
