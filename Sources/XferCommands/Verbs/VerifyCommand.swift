@@ -14,7 +14,8 @@ struct VerifyCommand: TaskVerb {
             differs, was changed or is gone. The files are read by this command, with your rights. A file is compared \
             with the digest of the last task that published it; ./7 is a file, and 7 a task. Of a directory all files \
             are compared that tasks of the history published beneath it, and the others are counted: the settings \
-            history.max_age and history.max_count say how long tasks stay in the history.
+            history.max_age and history.max_count say how long tasks stay in the history. The count ends after \
+            1,000,000 names or 30 seconds, and the output says so: verify the directories beneath one by one then.
 
               xferctl verify 7
               xferctl verify ~/data
@@ -74,14 +75,17 @@ struct VerifyCommand: TaskVerb {
         }
         if options.output.json {
             var document: JSONObject = ["files": .array(verdicts.map(\.json))]
-            if let unrecorded { document["without_record"] = .integer(Int64(clamping: unrecorded)) }
+            if let unrecorded {
+                document["without_record"] = .integer(Int64(clamping: unrecorded.files))
+                if !unrecorded.isComplete { document["without_record_complete"] = false }
+            }
             Output.standard.document(.object(document))
         }
         if verdicts.count > 1, !options.output.json, !verbosity.quiet {
             Output.standard.line(FileVerdict.summary(verdicts))
         }
-        if let unrecorded, unrecorded > 0, !verbosity.quiet {
-            Output.error.line("xferctl: \(Self.note(unrecorded: unrecorded))")
+        if let unrecorded, unrecorded != DirectoryFiles.Count(), !verbosity.quiet {
+            Output.error.line("xferctl: \(Self.note(unrecorded))")
         }
         if verdicts.contains(where: { [.differs, .changed, .gone].contains($0.kind) }), !verbosity.quiet {
             Output.error.line(
@@ -102,9 +106,14 @@ struct VerifyCommand: TaskVerb {
     }
 
     /// The message about files beneath the directories that no task of the history published.
-    static func note(unrecorded count: Int) -> String {
+    static func note(_ unrecorded: DirectoryFiles.Count) -> String {
+        let count = unrecorded.files
         let subject = count == 1 ? "1 file here has" : "\(count) files here have"
-        return "\(subject) no record and \(count == 1 ? "was" : "were") not verified. \(historyNote)"
+        let facts = "\(subject) no record and \(count == 1 ? "was" : "were") not verified"
+        guard !unrecorded.isComplete else { return "\(facts). \(historyNote)" }
+        let bounds = "\(DirectoryFiles.mostNames) names or \(DirectoryFiles.longestTime.components.seconds) seconds"
+        return "at least \(facts): the count ended after \(bounds); verify the directories beneath one by one. "
+            + historyNote
     }
 
     private static var historyNote: String {
@@ -117,7 +126,7 @@ struct VerifyCommand: TaskVerb {
     /// file; and the number of files beneath the other directories that no task published, or nil without such one.
     private func tasks(
         _ daemon: DaemonSession
-    ) throws(CommandFailure) -> (ids: [TaskID], unknown: [String], unrecorded: Int?) {
+    ) throws(CommandFailure) -> (ids: [TaskID], unknown: [String], unrecorded: DirectoryFiles.Count?) {
         let named = targets.compactMap { if case .tasks(let ids) = $0 { ids } else { nil } }
         let arguments = targets.compactMap { if case .file(let path) = $0 { path } else { nil } }
         guard !arguments.isEmpty else {
@@ -141,7 +150,7 @@ struct VerifyCommand: TaskVerb {
         var ids = named.isEmpty ? [] : try SelectionOptions.named(named, daemon)
         var known = Set(ids)
         var unknown: [String] = []
-        var unrecorded: Int?
+        var unrecorded: DirectoryFiles.Count?
         for (argument, candidates) in zip(arguments, candidates) {
             let file = candidates.files.lazy.compactMap { published[$0] }.first
             let beneath = published.filter { path, _ in candidates.directories.contains { path.hasPrefix($0) } }
@@ -152,9 +161,8 @@ struct VerifyCommand: TaskVerb {
                     beneath.keys.compactMap { path in
                         candidates.directories.first { path.hasPrefix($0) }.map { path.dropFirst($0.count) }
                     })
-                unrecorded =
-                    (unrecorded ?? 0)
-                    + DirectoryFiles.count(beneath: directory) { !recorded.contains($0[...]) }
+                unrecorded = unrecorded ?? DirectoryFiles.Count()
+                unrecorded? += DirectoryFiles.count(beneath: directory) { !recorded.contains($0[...]) }
             }
             ids += found.filter { known.insert($0).inserted }
         }
@@ -198,8 +206,14 @@ enum VerifyTarget: Hashable, Sendable {
     }
 }
 
-/// The digest of a file in hex, or why it cannot be read.
-typealias FoundDigest = (hex: String?, problem: String)
+/// The result of reading a file again.
+enum FoundDigest: Hashable, Sendable {
+    /// Its digest in hex.
+    case computed(String)
+    /// There is no such file.
+    case missing
+    case unreadable(String)
+}
 
 /// The result of comparing a published file with its digest.
 struct FileVerdict: Hashable, Sendable {
@@ -232,7 +246,7 @@ struct FileVerdict: Hashable, Sendable {
         "state", "checksum", "digest", "final_path", "post_process", "skipped", "not_modified",
     ])
 
-    /// - Parameter digest: the digest of a file in hex, or why it cannot be read.
+    /// - Parameter digest: reads a file.
     init(_ task: TaskRecord, digest: (String, Checksum.Algorithm) -> FoundDigest) {
         id = task.id
         path = task.finalPath
@@ -247,31 +261,30 @@ struct FileVerdict: Hashable, Sendable {
             result = publishedNone ? .unknown : .unrecorded
             return
         }
-        let found = digest(path, checksum.algorithm)
         result =
-            if let hex = found.hex {
+            switch digest(path, checksum.algorithm) {
+            case .computed(let hex):
                 hex == checksum.hexDigits ? .right : .differs(found: hex, expected: checksum.description)
-            } else {
-                Self.unreadable(found.problem)
+            case .missing: .gone
+            case .unreadable(let problem): .unreadable(problem)
             }
     }
 
-    /// The problem of a missing file, as the programs that compute digests report it.
-    private static let noFile = "No such file or directory"
-
-    private static func unreadable(_ problem: String) -> Result { problem == noFile ? .gone : .unreadable(problem) }
-
     /// Computes the digest of the file, and lets the daemon keep it if the file is the published one.
     ///
-    /// - Parameter digest: the digest of a file in hex, or why it cannot be read.
+    /// - Parameter digest: reads a file.
     mutating func record(
         _ daemon: DaemonSession, digest: (String, Checksum.Algorithm) -> FoundDigest
     ) throws(CommandFailure) {
         guard let path else { return }
-        let found = digest(path, .sha256)
-        guard let hex = found.hex, let computed = try? Checksum(parsing: hex) else {
-            result = Self.unreadable(found.problem)
-            return
+        let hex: String
+        switch digest(path, .sha256) {
+        case .computed(let found): hex = found
+        case .missing: return result = .gone
+        case .unreadable(let problem): return result = .unreadable(problem)
+        }
+        guard let computed = try? Checksum(parsing: hex) else {
+            return result = .unreadable("\(hex) is no digest")
         }
         switch try daemon.attempt(TaskRecordDigest.self, TaskRecordDigest.Params(id: id, digest: computed)) {
         case .success(let answer):
@@ -376,13 +389,14 @@ struct FileVerdict: Hashable, Sendable {
             }
         guard let program = ChildProgram.find(name),
             let ending = ChildProgram.run(program, ["-b", "--", path], environment: ["LC_ALL": "C"])
-        else { return (nil, "\(name) is not installed") }
+        else { return .unreadable("\(name) is not installed") }
         guard ending.status == 0 else {
+            if access(path, F_OK) != 0, [ENOENT, ENOTDIR].contains(errno) { return .missing }
             let text = ending.output.split(separator: "\n").first ?? "\(name) failed"
-            return (nil, String(text.split(separator: ": ").last ?? text))
+            return .unreadable(String(text.split(separator: ": ").last ?? text))
         }
         // A name with a backslash or a line break is escaped, which the line says in front.
         let line = ending.output.hasPrefix("\\") ? ending.output.dropFirst() : ending.output[...]
-        return (line.prefix { $0.isHexDigit }.lowercased(), "")
+        return .computed(line.prefix { $0.isHexDigit }.lowercased())
     }
 }

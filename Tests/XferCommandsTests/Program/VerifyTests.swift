@@ -12,7 +12,7 @@ import XferTestSupport
         (record.id, record.state, record.finalPath, record.checksum) = (
             TaskID(7), .known(state), path, checksum?.description
         )
-        return FileVerdict(record) { _, _ in (hex, "No such file or directory") }
+        return FileVerdict(record) { _, _ in hex.map { .computed($0) } ?? .missing }
     }
 
     @Test func aFileIsComparedWithTheDigestOfItsTask() throws {
@@ -37,12 +37,15 @@ import XferTestSupport
         let hex = String(repeating: "a", count: 64)
         record.checksum = "sha-256=\(hex)"
         record.completion.postProcess = .set("unpack")
-        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unrecorded)
+        #expect(FileVerdict(record) { _, _ in .computed(hex) }.result == .unrecorded)
         let digest = "sha-256=" + String(repeating: "b", count: 64)
         record.digest = digest
-        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .differs(found: hex, expected: digest))
+        #expect(FileVerdict(record) { _, _ in .computed(hex) }.result == .differs(found: hex, expected: digest))
         (record.digest, record.checksum, record.skipped) = (nil, nil, true)
-        #expect(FileVerdict(record) { _, _ in (hex, "") }.result == .unknown)
+        #expect(FileVerdict(record) { _, _ in .computed(hex) }.result == .unknown)
+        record.skipped = nil
+        record.digest = digest
+        #expect(FileVerdict(record) { _, _ in .unreadable("Is a directory") }.result == .unreadable("Is a directory"))
     }
 
     @Test func theFirstVerificationOfAFileWithoutADigestRecordsIt() async throws {
@@ -66,10 +69,28 @@ import XferTestSupport
         let path = directory.file("a\\b c")
         try FileTree.write("abc", to: path)
         #expect(
-            FileVerdict.digest(path, .sha256).hex == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-        #expect(FileVerdict.digest(path, .md5).hex == "900150983cd24fb0d6963f7d28e17f72")
-        #expect(FileVerdict.digest(directory.file("none"), .sha1).hex == nil)
-        #expect(FileVerdict.digest(directory.file("none"), .sha1).problem == "No such file or directory")
+            FileVerdict.digest(path, .sha256)
+                == .computed("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
+        #expect(FileVerdict.digest(path, .md5) == .computed("900150983cd24fb0d6963f7d28e17f72"))
+        #expect(FileVerdict.digest(directory.file("none"), .sha1) == .missing)
+        #expect(FileVerdict.digest(path + "/below", .sha1) == .missing)
+        #expect(FileVerdict.digest(directory.path, .sha1) == .unreadable("Is a directory"))
+    }
+
+    @Test func aCountOfFilesEndsAtItsBoundsAndSaysSo() throws {
+        let directory = try TemporaryDirectory()
+        for name in ["a", "b", "c"] { try FileTree.write("abc", to: directory.file(name)) }
+        func count(_ mostNames: Int, within limit: Duration = .seconds(3600)) -> DirectoryFiles.Count {
+            DirectoryFiles.count(beneath: directory.path + "/", mostNames: mostNames, within: limit) { _ in true }
+        }
+        #expect(count(2) == DirectoryFiles.Count(files: 2, isComplete: false))
+        #expect(count(3) == DirectoryFiles.Count(files: 3, isComplete: true))
+        #expect(count(9, within: .seconds(-1)) == DirectoryFiles.Count(files: 0, isComplete: false))
+        var sum = DirectoryFiles.Count()
+        for most in [2, 9] { sum += count(most) }
+        #expect(sum == DirectoryFiles.Count(files: 5, isComplete: false))
+        let note = VerifyCommand.note(sum)
+        #expect(note.hasPrefix("at least 5 files here have no record") && note.contains("1000000 names or 30 seconds"))
     }
 
     /// A task without a checksum published the file again later, and another file is unknown.
