@@ -40,9 +40,10 @@ struct FilterOptions: ParsableArguments {
     var reason: [FailureReason] = []
 
     @Option(
-        help: ArgumentHelp("Only tasks of this user, for operators; may be repeated.", valueName: "uid"),
-        transform: UInt32.integer)
-    var owner: [UInt32] = []
+        help: ArgumentHelp(
+            "Only tasks of this user, for operators: a name of this machine, or a uid; may be repeated.",
+            valueName: "user"), transform: OwnerArgument.argument)
+    var owner: [Owner] = []
 
     /// Every state that was given, `--failed` included.
     var states: [TaskState] {
@@ -61,7 +62,7 @@ struct FilterOptions: ParsableArguments {
         filter.slot = slot.isEmpty ? nil : OneOrMany(slot)
         filter.host = host.isEmpty ? nil : OneOrMany(host)
         filter.reason = reason.isEmpty ? nil : OneOrMany(reason)
-        filter.owner = owner.isEmpty ? nil : OneOrMany(owner.map { Owner(uid: $0) })
+        filter.owner = owner.isEmpty ? nil : OneOrMany(owner)
         return filter
     }
 
@@ -69,7 +70,7 @@ struct FilterOptions: ParsableArguments {
     var words: String {
         let named = [
             ("group", group), ("label", label), ("slot", slot), ("host", host), ("reason", reason.map(\.wireName)),
-            ("owner", owner.map { "\($0)" }),
+            ("owner", owner.map(\.description)),
         ]
         let texts =
             states.map { "--state \($0.rawValue)" }

@@ -88,7 +88,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             var params = GroupSet.Params()
             params.name = group.name
-            params.owner = group.ownerID
+            params.owner = group.owner
             params.maxActive = maxActive?.patch ?? .unchanged
             params.maxReceiveRate = recv?.patch ?? .unchanged
             params.maxSendRate = send?.patch ?? .unchanged
@@ -118,7 +118,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let daemon = try options.open()
             let wasPaused = create ? false : try group.find(daemon, orElse: "--create sets it up").value.group.paused
-            let params = GroupPause.Params(name: group.name, owner: group.ownerID, running: running)
+            let params = GroupPause.Params(name: group.name, owner: group.owner, running: running)
             let answer = try daemon.call(GroupPause.self, params)
             options.show(answer) { result, terminal in
                 wasPaused && !running
@@ -139,7 +139,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let daemon = try options.open()
             let found = try group.find(daemon).value.group
-            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
+            let params = GroupGet.Params(name: group.name, owner: group.owner)
             options.show(try daemon.call(GroupResume.self, params)) { result, terminal in
                 found.paused
                     ? GroupText(style: terminal.style).lines(result.group)
@@ -159,7 +159,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let daemon = try options.open()
             let answer = try daemon.call(
-                GroupRemove.self, GroupGet.Params(name: group.name, owner: group.ownerID))
+                GroupRemove.self, GroupGet.Params(name: group.name, owner: group.owner))
             guard answer.value.removed else {
                 throw CommandFailure(.refused, try GroupNames(daemon).unknown(group.name))
             }
@@ -175,10 +175,9 @@ struct GroupArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Owner of the group, for operators (default: you).", valueName: "uid"), transform: UInt32.integer)
-    var owner: UInt32?
-
-    var ownerID: Owner? { owner.map { Owner(uid: $0) } }
+            "Owner of the group, for operators (default: you): a name of this machine, or a uid.",
+            valueName: "user"), transform: OwnerArgument.argument)
+    var owner: Owner?
 
     /// The present group.
     ///
@@ -186,7 +185,7 @@ struct GroupArguments: ParsableArguments {
     func find(
         _ daemon: DaemonSession, orElse alternative: String? = nil
     ) throws(CommandFailure) -> DaemonSession.Answer<GroupGet.Result> {
-        switch try daemon.attempt(GroupGet.self, GroupGet.Params(name: name, owner: ownerID)) {
+        switch try daemon.attempt(GroupGet.self, GroupGet.Params(name: name, owner: owner)) {
         case .success(let found): return found
         case .failure(let refusal) where refusal.knownCode == .notFound:
             let text = try GroupNames(daemon).unknown(name)

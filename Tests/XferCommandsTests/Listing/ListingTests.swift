@@ -211,6 +211,10 @@ extension LocalZone {
             ["list", "--owner", "1000", "--columns", "path", "--no-header", "--oldest-first"], daemon: daemon)
         #expect(result.exit == .code(0) && result.output == "/d/a b\n", "\(result)")
         #expect(daemon.calls(of: "task.list").last?["filter"]?["owner"] == 1000)
+        _ = try await Program.run(["list", "--owner", "root"], daemon: daemon)
+        #expect(daemon.calls(of: "task.list").last?["filter"]?["owner"] == 0)
+        let nobody = try await Program.run(["list", "--owner", "no such user"], daemon: daemon)
+        #expect(nobody.exit == .code(2) && nobody.errors.contains("knows no user \"no such user\""), "\(nobody)")
         let field = try await Program.run(["list", "--columns", "id,digest"], daemon: daemon)
         #expect(field.exit == .code(2) && field.errors.contains("--fields digest shows it"), "\(field)")
     }
