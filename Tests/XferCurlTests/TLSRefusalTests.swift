@@ -101,7 +101,17 @@ import XferTestSupport
         let leaf = try stranger.issue()
         let other = try TLSServer(TLSServer.Options(chain: leaf.certificate, privateKey: leaf.privateKey))
         #expect(try await failure(other)?.cause == .unknownAuthority)
-        #expect(try await failure(rig.serve(rig.authority.issue(.wrongHost)))?.cause == .wrongHostName)
+        let wrongName = try await failure(rig.serve(rig.authority.issue(.wrongHost)))
+        #expect(wrongName?.cause == .wrongHostName && wrongName?.furtherCauses == nil)
+    }
+
+    /// To pin its key is not enough.
+    @Test func aSelfSignedCertificateForAnotherHostHasBothCausesAndItsPin() async throws {
+        let certificate = try TestCA.selfSigned(.wrongHost)
+        let refused = try await failure(rig.serve(certificate))
+        #expect(refused?.cause == .selfSigned && refused?.furtherCauses == [.wrongHostName])
+        let pin = try KeyPin(certificate.keyPin)
+        #expect(refused?.shownPin == pin.description)
     }
 
     /// A node of the same name may be misconfigured for a while.

@@ -37,6 +37,16 @@ extension FailureAdvice {
         case .certificateDates:
             return "Have the server's certificate renewed, and check this machine's clock "
                 + "(\(SuggestedCommand.text("doctor"))); then \(retry)."
+        case .announcedDigest:
+            return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
+                + "run \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
+        case .sharedDigest:
+            return "Check the checksum of the other task for the same file; \(retry) fetches it again."
+        case .webPage:
+            return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
+        case .unprovenBeginning:
+            return "Add it again with --checksum; or with --resume unsafe, if you know that the file is the beginning "
+                + "of this one; or with -o NAME, which fetches all of it."
         case .proxyNegotiate:
             return "Log in at the proxy with Kerberos: "
                 + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-negotiate")
@@ -77,9 +87,8 @@ extension FailureAdvice {
 
     /// The command that pins the key that the server showed.
     private static func pinning(_ failure: TaskSummary.Failure) -> String {
-        let pin = failure.message.firstMatch(of: #/sha256/[A-Za-z0-9+/]{43}=/#).map { String($0.output) } ?? "PIN"
-        let isNamed = !failure.message.contains("no alternative certificate subject name")
-        return pinning(host(failure), pin, checksName: isNamed)
+        let pin = failure.shownPin.map { SafeText.sanitised($0) } ?? "PIN"
+        return pinning(host(failure), pin, checksName: !failure.furtherCauses.contains(.wrongHostName))
     }
 
     /// The command that pins a key for a host.

@@ -11,21 +11,14 @@ enum FailureAdvice {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, id: id) ?? sentence(reason: failure.reason, id: id)
         case .authFailed? where failure.httpStatus == 401: return login(failure, id: id)
-        case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
-            return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
-                + "run \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
-        case .checksumMismatch? where failure.message.hasPrefix("another task demands"):
-            return "Check the checksum of the other task for the same file; \(retry) fetches it again."
-        case .unacceptableType? where failure.message.hasSuffix("which reject_html refuses"):
-            return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
-        case .destinationExists? where failure.message.contains("cannot be continued"):
-            return "Add it again with --checksum; or with --resume unsafe, if you know that the file is the beginning "
-                + "of this one; or with -o NAME, which fetches all of it."
-        case .connectFailed? where FailureText.isAboutTLS(failure.message):
+        case .connectFailed? where failure.curlCode == sslConnectError:
             return "Check the scheme and the port of the URL: the server there fails the TLS handshake. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)
         }
     }
+
+    /// CURLE_SSL_CONNECT_ERROR of libcurl-errors(3).
+    private static let sslConnectError: Int32 = 35
 
     /// The login that the server accepts, according to its refusal.
     private static func login(_ failure: TaskSummary.Failure, id: Int64) -> String {
@@ -140,9 +133,6 @@ enum FailureAdvice {
 }
 
 extension TaskSummary.Failure {
-    /// True if the message says that the server or proxy accepts logins of this scheme, in lower case.
-    func accepts(_ scheme: String) -> Bool {
-        guard let found = message.firstRange(of: "it accepts ") else { return false }
-        return message[found.upperBound...].split { ", ;".contains($0) }.contains { $0.lowercased() == scheme }
-    }
+    /// True if the server or proxy says that it accepts logins of this scheme, in lower case.
+    func accepts(_ scheme: String) -> Bool { acceptedLogins.contains { $0.lowercased() == scheme } }
 }

@@ -17,9 +17,6 @@ enum FailureText {
         return message.replacing(tlsPrefix, with: "TLS: ")
     }
 
-    /// True if the two sides could not agree about TLS.
-    static func isAboutTLS(_ message: String) -> Bool { readable(message).contains("TLS: ") }
-
     /// A failure in few words, for a note beside the task: the reason's name if that is clear, else the message without
     /// the host and the duration.
     static func cause(_ failure: TaskSummary.Failure) -> String {

@@ -47,6 +47,12 @@ struct TaskSummary: Hashable, Sendable {
         /// The host with the port, in the form of messages.
         var host: String?
         var cause: FailureCause?
+        var furtherCauses: [FailureCause] = []
+        /// The key of the certificate that an untrusted server showed. Not sanitised.
+        var shownPin: String?
+        /// The kinds of login that the server or the proxy accepts.
+        var acceptedLogins: [String] = []
+        var curlCode: Int32?
         /// The proxy that failed, refused, or may have sent the answer. Not sanitised.
         var proxy: String?
     }
@@ -222,7 +228,9 @@ extension TaskSummary.Failure {
     init(_ record: FailureRecord) {
         self.init(
             reason: record.reason.description, message: record.message, isRetriable: record.isRetriable,
-            httpStatus: record.httpStatus, host: record.host, cause: record.cause?.value, proxy: record.proxy)
+            httpStatus: record.httpStatus, host: record.host, cause: record.cause?.value,
+            furtherCauses: (record.furtherCauses ?? []).compactMap(\.value), shownPin: record.shownPin,
+            acceptedLogins: record.acceptedLogins ?? [], curlCode: record.curlCode, proxy: record.proxy)
     }
 }
 

@@ -77,8 +77,10 @@ public struct ProxyChallenge: Hashable, Sendable {
         let answer = status.map { "answered \($0)" } ?? "refused the connection"
         let problem = hasLogin ? "it requires another login" : "no login was sent"
         let offer = schemes.isEmpty ? "" : "; it accepts \(schemes.joined(separator: ", "))"
-        return TransferError(
+        var error = TransferError(
             .authFailed, "the proxy \(proxy) \(answer): \(problem)\(offer)", httpStatus: status,
             curlCode: curlCode, host: host, cause: cause, proxy: proxy)
+        error.acceptedLogins = schemes.isEmpty ? nil : schemes
+        return error
     }
 }

@@ -26,7 +26,7 @@ public enum ResponseRules {
         if rejectsPages, MediaKind(head.mediaType) == .page {
             return TransferError(
                 .unacceptableType, "\(url.hostKey) answered with a web page, which reject_html refuses",
-                httpStatus: head.status, host: url.hostKey)
+                httpStatus: head.status, host: url.hostKey, cause: .webPage)
         }
         guard let complaint = complaint(about: head, acceptedTypes: acceptedTypes) else { return nil }
         return TransferError(
@@ -51,14 +51,16 @@ public enum ResponseRules {
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String] = [], now: Timestamp
     ) -> TransferError {
         if head.status == 401 {
-            let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes.joined(separator: ", ")
-            let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes)"
+            let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes
+            let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes.joined(separator: ", "))"
             let beside = url.target.contains("?") ? " except what the URL's query has" : ""
             let problem =
                 head.followsCredentials ? "it requires other credentials" : "no credentials were sent\(beside)"
-            return TransferError(
+            var error = TransferError(
                 .authFailed, "\(url.hostKey) answered 401: \(problem)\(accepted)", httpStatus: 401,
                 host: url.hostKey)
+            error.acceptedLogins = schemes.isEmpty ? nil : schemes
+            return error
         }
         let sender = ResponseSender(head)
         if head.status == 407 {

@@ -72,6 +72,8 @@ public struct TrustRefusal: Hashable, Sendable {
     /// The first fault's X509_V_ERR code, 0 for pins that merely do not match.
     public var code: Int32
     public var problems: [String]
+    /// True if the certificate is not valid for the host, and the policy checks that.
+    public private(set) var isForOtherHost = false
 
     public init(reason: FailureReason, code: Int32, problems: [String]) {
         self.reason = reason
@@ -92,6 +94,7 @@ public struct TrustRefusal: Hashable, Sendable {
             add("the name was not checked", isPin: false)
         case .mismatch(let mismatch):
             if code == 0 { code = mismatch }
+            isForOtherHost = true
             add("no alternative certificate subject name matches the host", isPin: false)
         }
     }

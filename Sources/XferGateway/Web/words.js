@@ -110,6 +110,10 @@ const ADVICE_OF_CAUSE = {
     unknown_authority: "If you know that this is the server's key, pin it with a trust policy, then retry.",
     wrong_host_name: "Use a name that the server's certificate has.",
     certificate_dates: "Have the server's certificate renewed, and check the clock of the daemon's machine.",
+    announced_digest: "The server announces this digest itself: it, or the file, is wrong.",
+    shared_digest: "Check the checksum of the other task for the same file, then retry.",
+    web_page: "Check what the URL serves now, perhaps behind a sign-in page, then retry.",
+    unproven_beginning: "Add it again with a checksum, or under another name.",
     proxy_negotiate: "Log in at the proxy with Negotiate (a Kerberos ticket of the daemon's user), then retry.",
     proxy_login_unsupported: "Ask the proxy's operator for a login by Basic, Digest or Negotiate.",
 };

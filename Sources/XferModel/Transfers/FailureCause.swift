@@ -28,6 +28,18 @@ public enum FailureCause: String, Sendable, Codable, CaseIterable {
     /// A certificate of the chain has expired, or is not valid yet.
     case certificateDates = "certificate_dates"
 
+    // The received bytes.
+    /// They do not have the digest that the server announced.
+    case announcedDigest = "announced_digest"
+    /// They do not have the digest of another task, under which they were received.
+    case sharedDigest = "shared_digest"
+    /// The response is a web page, and the task refuses those (`reject_html`).
+    case webPage = "web_page"
+
+    // The existing file.
+    /// Nothing shows that the existing file is the beginning of the source's version.
+    case unprovenBeginning = "unproven_beginning"
+
     // The proxy's authentication.
     /// The proxy does not accept the kind of credential that was sent, but accepts Negotiate (Kerberos).
     case proxyNegotiate = "proxy_negotiate"

@@ -15,6 +15,12 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var saysExpired: Bool?
     /// The exact cause, if the reason has several causes; nil if it is unknown.
     public var cause: FailureCause?
+    /// Causes that would remain if `cause` were remedied; nil if none are known.
+    public var furtherCauses: [FailureCause]?
+    /// The key of the certificate that the server showed, as `sha256/BASE64`; nil unless the server was not trusted.
+    public var shownPin: String?
+    /// The kinds of login that the server or the proxy accepts, with its own names; nil if it did not say.
+    public var acceptedLogins: [String]?
     /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the
     /// failure.
     public var proxy: String?

@@ -16,11 +16,14 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
     public var problem: String
     /// The certificates that the server sent, leaf first; at most `maxChain`.
     public var chain: [ShownCertificate]
+    /// True if the certificate is not valid for the host, whatever `code` is.
+    public var isForOtherHost: Bool?
 
     public init(
         reason: FailureReason, host: String, port: UInt16, policy: String, policyVersion: Int64, code: Int32,
-        problem: String, chain: [ShownCertificate]
+        problem: String, chain: [ShownCertificate], isForOtherHost: Bool? = nil
     ) {
+        self.isForOtherHost = isForOtherHost
         self.reason = reason
         self.host = host
         self.port = port
@@ -46,6 +49,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         case reason, host, port, policy
         case policyVersion = "policy_version"
         case code, problem, chain
+        case isForOtherHost = "other_host"
     }
 }
 
@@ -70,6 +74,8 @@ extension TransferError {
             failure.reason, failure.description, isRetriable: false, curlCode: curlCode,
             host: "\(failure.host):\(failure.port)",
             cause: failure.reason == .trustRejected ? FailureCause(verification: failure.code) : nil)
+        if failure.isForOtherHost == true, cause != .wrongHostName { furtherCauses = [.wrongHostName] }
+        shownPin = failure.chain.first?.key.description
     }
 }
 

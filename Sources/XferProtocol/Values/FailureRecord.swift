@@ -10,6 +10,9 @@ public struct FailureRecord: WireRecord, Hashable {
     public var host: String?
     public var attempts: Int?
     public var cause: OpenEnum<FailureCause>?
+    public var furtherCauses: [OpenEnum<FailureCause>]?
+    public var shownPin: String?
+    public var acceptedLogins: [String]?
     public var proxy: String?
     public var space: MissingSpaceRecord?
 
@@ -24,6 +27,9 @@ public struct FailureRecord: WireRecord, Hashable {
         curlCode = error.curlCode
         host = error.host
         cause = error.cause.map { OpenEnum($0) }
+        furtherCauses = error.furtherCauses.map { $0.map { OpenEnum($0) } }
+        shownPin = error.shownPin
+        acceptedLogins = error.acceptedLogins
         proxy = error.proxy
         space = error.space.flatMap { MissingSpaceRecord($0) }
         self.attempts = attempts
@@ -40,6 +46,14 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional("attempts", \.attempts, "Attempts so far that count against max_retries."),
         .optional(
             "cause", \.cause, "Exact cause, if the reason has several causes. One of a closed list."),
+        .optional(
+            "further_causes", \.furtherCauses, "Causes that would remain if the cause were remedied, if any are known."),
+        .optional(
+            "shown_pin", \.shownPin,
+            "Key of the certificate that an untrusted server showed, as sha256/BASE64, which a policy can pin."),
+        .optional(
+            "accepted_logins", \.acceptedLogins,
+            "Kinds of login that the server or the proxy accepts, with its own names, such as Basic."),
         .optional("proxy", \.proxy, "The proxy that failed, refused, or may have sent the answer."),
         .optional("space", \.space, "The missing space of insufficient_space, if it is known."),
     ]

@@ -120,6 +120,6 @@ public struct ServerTrustEvaluator: Sendable {
         TrustFailure(
             reason: refusal.reason, host: target.host.description, port: target.port, policy: policy.name,
             policyVersion: policy.version, code: refusal.code, problem: refusal.problems.joined(separator: "; "),
-            chain: chain)
+            chain: chain, isForOtherHost: refusal.isForOtherHost ? true : nil)
     }
 }

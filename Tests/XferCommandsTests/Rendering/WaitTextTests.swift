@@ -42,14 +42,14 @@ import XferProtocol
     }
 
     @Test(arguments: [
-        ("no credentials were sent; it accepts Basic, Bearer", "Log in: `xferctl update 7 -u USER`, then"),
-        ("it requires other credentials; it accepts Digest", "`xferctl update 7 -u USER --digest`"),
-        ("no credentials were sent; it accepts Bearer", "Give it a token: `xferctl update 7 --bearer-file FILE`"),
-        ("no credentials were sent", "or with a token: `xferctl update 7 --bearer-file FILE`; then `xferctl retry 7`"),
+        (["Basic", "Bearer"], "Log in: `xferctl update 7 -u USER`, then"),
+        (["digest"], "`xferctl update 7 -u USER --digest`"),
+        (["Bearer"], "Give it a token: `xferctl update 7 --bearer-file FILE`"),
+        ([], "or with a token: `xferctl update 7 --bearer-file FILE`; then `xferctl retry 7`"),
     ])
-    func aDemandForCredentialsNamesTheCommandThatGivesThem(problem: String, advice: String) throws {
+    func aDemandForCredentialsNamesTheCommandThatGivesThem(logins: [String], advice: String) throws {
         let failure = TaskSummary.Failure(
-            reason: "auth_failed", message: "a answered 401: \(problem)", httpStatus: 401, host: "a")
+            reason: "auth_failed", message: "a answered 401", httpStatus: 401, host: "a", acceptedLogins: logins)
         #expect(try #require(FailureAdvice.sentence(failure, id: 7)).contains(advice))
     }
 
@@ -96,12 +96,21 @@ import XferProtocol
     }
 
     @Test func anExistingFileGetsTheAdviceOfItsPolicy() throws {
-        func advice(_ message: String) throws -> String {
-            let failure = TaskSummary.Failure(reason: "destination_exists", message: message)
+        func advice(_ cause: FailureCause?) throws -> String {
+            let failure = TaskSummary.Failure(reason: "destination_exists", message: "/d/f exists", cause: cause)
             return try #require(FailureAdvice.sentence(failure, id: 7))
         }
-        #expect(try advice("/d/f exists and cannot be continued: nothing shows it").contains("--resume unsafe"))
-        #expect(try advice("/d/f exists").contains("--on-conflict overwrite"))
+        #expect(try advice(.unprovenBeginning).contains("--resume unsafe"))
+        #expect(try advice(nil).contains("--on-conflict overwrite"))
+    }
+
+    @Test func aFailedHandshakeIsRecognisedByLibcurlsCode() throws {
+        func advice(_ code: Int32?) throws -> String {
+            let failure = TaskSummary.Failure(reason: "connect_failed", message: "a:443: TLS: x", curlCode: code)
+            return try #require(FailureAdvice.sentence(failure, id: 7))
+        }
+        #expect(try advice(35).contains("fails the TLS handshake"))
+        #expect(try advice(7).contains("up and reachable"))
     }
 
     @Test(arguments: [
@@ -116,9 +125,8 @@ import XferProtocol
     @Test(arguments: FailureCause.allCases) func everyCauseHasAdviceWithACommandOrAnOption(cause: FailureCause) {
         var failure = TaskSummary.Failure(
             reason: "trust_rejected",
-            message: "a:8443 is not trusted by policy \"default\" version 0: self-signed; the server showed "
-                + "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= (CN=a), sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB= (CN=b)",
-            host: "a:8443", cause: cause, proxy: "http://p:3128")
+            message: "a:8443 is not trusted by policy \"default\" version 0: self-signed", host: "a:8443", cause: cause,
+            shownPin: "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", proxy: "http://p:3128")
         failure.isRetriable = false
         let advice = FailureAdvice.sentence(cause, failure, id: 7)
         #expect(advice.hasSuffix(".") && advice.first?.isUppercase == true)
@@ -129,7 +137,7 @@ import XferProtocol
             .tlsExpected: "`xferctl set-source 7 'https://a:8443/…'`", .notHTTP: "`xferctl set-source 7 'https://",
             .selfSigned:
                 "`xferctl policy set a-8443 --host a:8443 --allow-invalid-certificates --pin sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`",
-            .wrongHostName: "`xferctl policy test https://a:8443`",
+            .wrongHostName: "`xferctl policy test https://a:8443`", .announcedDigest: "--announced-digests ignore",
             .proxyNegotiate: "`xferctl update 7 --proxy http://p:3128 --proxy-negotiate`",
         ]
         if let part = parts[cause] { #expect(advice.contains(part), "\(advice)") }
@@ -138,9 +146,7 @@ import XferProtocol
     @Test func theLineThatPinsAKeyIgnoresANameThatIsWrong() {
         let failure = TaskSummary.Failure(
             reason: "trust_rejected",
-            message: "a:1 is not trusted by policy \"default\" version 0: self-signed certificate (certificate 0), "
-                + "no alternative certificate subject name matches the host",
-            host: "a:1", cause: .selfSigned)
+            message: "a:1 is not trusted", host: "a:1", cause: .selfSigned, furtherCauses: [.wrongHostName])
         let advice = FailureAdvice.sentence(failure, id: 7)
         #expect(advice?.contains("--allow-invalid-certificates --no-domain-name --pin PIN`") == true)
         var report = ServerReportRecord()
@@ -211,14 +217,15 @@ import XferProtocol
     }
 
     @Test func adviceOnAProxysFailureIsAboutTheProxy() throws {
-        func advice(_ reason: String, status: Int? = nil, _ message: String = "m") throws -> String {
+        func advice(_ reason: String, status: Int? = nil, logins: [String] = []) throws -> String {
             let failure = TaskSummary.Failure(
-                reason: reason, message: message, httpStatus: status, host: "a", proxy: "http://p:3128")
+                reason: reason, message: "m", httpStatus: status, host: "a", acceptedLogins: logins,
+                proxy: "http://p:3128")
             return try #require(FailureAdvice.sentence(failure, id: 7))
         }
         #expect(try advice("auth_failed", status: 407).contains("--proxy http://p:3128 --proxy-user USER`"))
-        #expect(try advice("auth_failed", "no login was sent; it accepts Digest").contains("--proxy-digest`"))
-        #expect(try !advice("auth_failed", "it accepts Digest, Basic").contains("--proxy-digest"))
+        #expect(try advice("auth_failed", logins: ["Digest"]).contains("--proxy-digest`"))
+        #expect(try !advice("auth_failed", logins: ["Digest", "Basic"]).contains("--proxy-digest"))
         #expect(try !advice("auth_failed").contains("-u USER"))
         #expect(try advice("connect_failed").hasPrefix("Check that the proxy is up"))
         #expect(try advice("http_status", status: 403).contains("--no-proxy '*'"))

@@ -363,7 +363,7 @@ import XferTestSupport
         let strict = try await world.add("strict")
         let task = try await world.fixture.end(of: strict, in: world.manager)
         #expect(task.state == .failed && task.error?.reason == .checksumMismatch)
-        #expect(task.error?.message.hasPrefix("the server announced") == true)
+        #expect(task.error?.cause == .announcedDigest)
         #expect(world.requests.count == 1)
         let lax = try await world.add("lax") { $0.request.announcedDigests = .ignore }
         try await world.completes(lax, as: Self.version, "lax")

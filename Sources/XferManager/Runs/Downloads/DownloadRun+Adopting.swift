@@ -30,7 +30,8 @@ extension DownloadRun {
             throw TransferError(
                 .destinationExists,
                 "\(found.path) exists and cannot be continued: nothing shows that its \(found.facts.length) bytes are "
-                    + "of the version that the server has; set a checksum, or allow it with resume: unsafe")
+                    + "of the version that the server has; set a checksum, or allow it with resume: unsafe",
+                cause: .unprovenBeginning)
         }
         return AdoptionRules.resumeData(complete: found.complete, total: found.total, proof: proof)
             .map { AdoptedFile(source: found, resumeData: $0) }

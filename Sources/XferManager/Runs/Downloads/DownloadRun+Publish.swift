@@ -180,18 +180,18 @@ extension DownloadRun {
         let demands = DigestDemand.all(
             own: specification.checksum, binding: bindingDigest, announced: announcedDigest)
         for demand in demands {
-            let source =
-                switch demand.origin {
-                case .task: "the task demands"
-                case .sharingTask: "another task demands"
-                case .server: "the server announced"
-                }
-            try await verify(part, length: length, source, demand.digest)
+            switch demand.origin {
+            case .task: try await verify(part, length: length, "the task demands", demand.digest, nil)
+            case .sharingTask:
+                try await verify(part, length: length, "another task demands", demand.digest, .sharedDigest)
+            case .server:
+                try await verify(part, length: length, "the server announced", demand.digest, .announcedDigest)
+            }
         }
     }
 
     private func verify(
-        _ part: PartialFile, length: Int64, _ source: String, _ expected: Checksum
+        _ part: PartialFile, length: Int64, _ source: String, _ expected: Checksum, _ cause: FailureCause?
     ) async throws {
         let control = control
         let found = try await services.paths.digests(in: part.directory).run {
@@ -201,7 +201,7 @@ extension DownloadRun {
         guard found != expected else { return }
         let error = TransferError(
             .checksumMismatch,
-            "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
+            "\(source) \(expected.description), the \(length) bytes received have \(found.description)", cause: cause)
         try await dropBytes(because: error.message)
         try await services.pool(in: part.directory).run { try part.truncate(to: 0) }
         throw error

@@ -52,7 +52,7 @@ extension AttemptMaker {
         throw TransferError(
             .checksumMismatch,
             "the server announced \(expected.description), the \(length) bytes received have \(found.description)",
-            httpStatus: head.status, host: answer.outcome.finalURL.hostKey)
+            httpStatus: head.status, host: answer.outcome.finalURL.hostKey, cause: .announcedDigest)
     }
 
     private func decode(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws -> ReceivedAnswer {
