@@ -58,4 +58,27 @@ struct DamagedTaskTests {
         try directory.execute("UPDATE task SET options = NULL WHERE id IN (2, 3)")
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
+
+    /// The webhook's filter would read the row.
+    @Test func anUnreadableTaskIsCancelledAndDeletedBesideAWebhookWithAFilter() async throws {
+        let directory = try StoreDirectory()
+        let store = try await damaged(directory)
+        let webhook = WebhookDefinition(
+            name: "w", url: HTTPURL(scheme: .https, host: "ci.test", port: 443, target: "/hook"),
+            events: [.taskCancelled, .taskRemoved], filter: WebhookFilter(groups: ["g"]))
+        store.follow(WebhookSubscriptions([webhook]))
+        try await store.write { transaction throws in
+            let task = try #require(try transaction.damagedTask(TaskID(2)))
+            #expect(task.state == .waiting && task.transferID == nil)
+            try transaction.cancel(task, at: noon)
+            try transaction.append(.taskCancelled, taskID: task.id, owner: task.owner, at: noon)
+            #expect(try transaction.counts() == [.queued: 1, .waiting: 2, .cancelled: 1])
+            try transaction.append(.taskRemoved, taskID: task.id, owner: task.owner, at: noon)
+            try transaction.deleteTask(task.id)
+            #expect(try transaction.damagedTask(TaskID(2)) == nil)
+        }
+        try store.close()
+        try directory.execute("UPDATE task SET options = NULL WHERE id = 3")
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
 }

@@ -33,7 +33,11 @@ extension StoreTransaction {
         guard let followers = webhooks?.followers(of: event.type), !followers.isEmpty else { return [] }
         var specification: TaskSpecification?
         if let id = event.taskID, followers.contains(where: \.filter.needsTask) {
-            specification = try task(id)?.specification
+            do throws(StoreError) {
+                specification = try task(id)?.specification
+            } catch .unreadable {
+                // A damaged task can be cancelled and removed. It fulfils no filter.
+            }
         }
         return followers.filter { $0.filter.admits(owner: event.owner, task: specification) }.map(\.name)
     }
