@@ -47,15 +47,17 @@ struct Examination: Sendable {
             let effect = hasPolicy ? policyEffect : "they have no effect"
             let tasks = damaged.filter { $0.hasPrefix(DamagedRowText.task) }
             let ids = tasks.prefix(20).map { $0.dropFirst(DamagedRowText.task.count) }.joined(separator: " ")
-            let advice = [
-                tasks.count < damaged.count
-                    ? "set them again or remove them: xferctl policy, xferctl profile, xferctl token" : nil,
-                tasks.isEmpty
-                    ? nil
-                    : "xferctl cancel \(SafeText.sanitised(ids)), then xferctl remove; or stop the daemon, and xferd --recover "
-                        + "keeps what can be read",
-            ].compactMap(\.self).joined(separator: "; ")
-            return .problem("database", "damaged, and \(effect): \(DamagedRowText.list(damaged))", advice)
+            var advice: [String] = []
+            if tasks.count < damaged.count {
+                advice.append("set them again or remove them: xferctl policy, xferctl profile, xferctl token")
+            }
+            if !tasks.isEmpty {
+                advice.append(
+                    "xferctl cancel \(SafeText.sanitised(ids)), then xferctl remove; or stop the daemon, and "
+                        + "xferd --recover keeps what can be read")
+            }
+            return .problem(
+                "database", "damaged, and \(effect): \(DamagedRowText.list(damaged))", advice.joined(separator: "; "))
         }
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(

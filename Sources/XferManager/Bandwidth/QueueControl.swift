@@ -310,11 +310,11 @@ public struct LimitOverrides: Hashable, Sendable {
 
     /// The names on the wire of the limits that are set.
     var names: [String] {
-        [
-            maxActive == nil ? nil : "max_active", maxActivePerHost == nil ? nil : "max_active_per_host",
-            order == nil ? nil : "order", maxReceiveRate == nil ? nil : "max_recv_rate",
-            maxSendRate == nil ? nil : "max_send_rate",
-        ].compactMap(\.self)
+        let all: [(name: String, isSet: Bool)] = [
+            ("max_active", maxActive != nil), ("max_active_per_host", maxActivePerHost != nil),
+            ("order", order != nil), ("max_recv_rate", maxReceiveRate != nil), ("max_send_rate", maxSendRate != nil),
+        ]
+        return all.filter(\.isSet).map(\.name)
     }
 }
 
