@@ -41,13 +41,16 @@ struct Examination: Sendable {
     }
 
     func database(_ status: DaemonStatus.Result) -> Finding {
+        let reason = status.degradedReason ?? "it cannot be written, so nothing starts"
+        let remedy = "free space, or restore the missing files in \(status.stateDirectory); xferd continues by itself"
         if let damaged = status.damagedRows, !damaged.isEmpty {
             let hasPolicy = damaged.contains { $0.hasPrefix("trust policy ") }
             let policyEffect = status.degraded ? "nothing starts" : "nothing starts after a restart"
             let effect = hasPolicy ? policyEffect : "they have no effect"
             let tasks = damaged.filter { $0.hasPrefix(DamagedRowText.task) }
             let ids = tasks.prefix(20).map { $0.dropFirst(DamagedRowText.task.count) }.joined(separator: " ")
-            var advice: [String] = []
+            let isUnwritable = status.degraded && !hasPolicy
+            var advice = isUnwritable ? [remedy] : []
             if tasks.count < damaged.count {
                 advice.append("set them again or remove them: xferctl policy, xferctl profile, xferctl token")
             }
@@ -56,13 +59,11 @@ struct Examination: Sendable {
                     "xferctl cancel \(SafeText.sanitised(ids)), then xferctl remove; or stop the daemon, and "
                         + "xferd --recover keeps what can be read")
             }
+            let message = "damaged, and \(effect): \(DamagedRowText.list(damaged))"
             return .problem(
-                "database", "damaged, and \(effect): \(DamagedRowText.list(damaged))", advice.joined(separator: "; "))
+                "database", isUnwritable ? "\(reason); \(message)" : message, advice.joined(separator: "; "))
         }
-        guard status.degraded else { return .well("database", "it can be written") }
-        return .problem(
-            "database", status.degradedReason ?? "it cannot be written, so nothing starts",
-            "free space, or restore the missing files in \(status.stateDirectory); xferd continues by itself")
+        return status.degraded ? .problem("database", reason, remedy) : .well("database", "it can be written")
     }
 
     /// - Parameters:

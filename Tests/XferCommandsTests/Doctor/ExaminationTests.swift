@@ -86,6 +86,10 @@ import XferSystem
         let finding = examination(system()).database(status)
         #expect(finding.message.contains("effect: token \"t\", task 1,") && finding.message.hasSuffix("and 3 more"))
         #expect(finding.advice?.contains("xferctl token; xferctl cancel 1 2") == true)
+        status.degraded = true
+        status.degradedReason = "disk full"
+        let both = examination(system()).database(status)
+        #expect(both.message.hasPrefix("disk full; damaged") && both.advice?.hasPrefix("free space") == true)
     }
 
     @Test func aDegradedDatabaseIsAProblemWithItsReason() {
