@@ -41,21 +41,6 @@ struct QueueText: Sendable {
         ]
     }
 
-    /// The lines about the configuration's timetable, which changes the rates in force; none without one, or for a
-    /// caller who may not see it.
-    func timetable(_ daemon: DaemonSession) -> [String] {
-        guard let settings = try? daemon.call(DaemonConfig.self).value.settings,
-            let text = settings.first(where: { $0.key == "bandwidth.timetable" })?.value.stringValue
-        else { return [] }
-        let entries = text.filter { !"[]\"'".contains($0) }
-        guard !entries.isEmpty else { return [] }
-        let command = SuggestedCommand.text("limit --recv default --send default")
-        return [
-            entry("timetable", SafeText.sanitised(entries)),
-            "The rates follow the timetable unless they were set; \(command) returns to it.",
-        ]
-    }
-
     func lines(_ host: HostRecord) -> [String] {
         [
             entry("host", SafeText.sanitised(host.host)),

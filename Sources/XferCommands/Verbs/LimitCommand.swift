@@ -83,8 +83,7 @@ struct LimitCommand: ParsableCommand {
         }
         guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
-                let text = QueueText(style: terminal.style)
-                return text.lines(stats.limits) + text.timetable(daemon)
+                QueueText(style: terminal.style).lines(stats.limits)
             }
         }
         var params = QueueSetLimits.Params()
@@ -94,8 +93,7 @@ struct LimitCommand: ParsableCommand {
         params.maxReceiveRate = recv?.patch ?? .unchanged
         params.maxSendRate = send?.patch ?? .unchanged
         options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
-            let text = QueueText(style: terminal.style)
-            return text.lines(result.limits) + text.timetable(daemon)
+            QueueText(style: terminal.style).lines(result.limits)
         }
     }
 }

@@ -14,10 +14,8 @@ struct QueueCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let daemon = try options.open()
-            options.show(try daemon.call(QueueStats.self)) { stats, terminal in
-                let text = QueueText(style: terminal.style)
-                return text.lines(stats) + text.timetable(daemon)
+            options.show(try options.open().call(QueueStats.self)) { stats, terminal in
+                QueueText(style: terminal.style).lines(stats)
             }
         }
     }

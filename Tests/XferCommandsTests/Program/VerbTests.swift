@@ -375,28 +375,6 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.errors == "xferctl: the daemon closed the connection\n")
     }
 
-    @Test(arguments: [["limit"], ["queue"], ["limit", "--send", "1M"]])
-    func theTimetableIsShownBesideTheRatesThatItChanges(arguments: [String]) async throws {
-        var limits = QueueLimits()
-        limits.maxReceiveRate = 524_288
-        var stats = QueueStats.Result()
-        stats.limits = limits
-        let answers: [String: JSONValue] = ["queue.stats": stats.wire, "queue.set_limits": ["limits": limits.wire]]
-        for (value, isShown) in [(#"["08:00 512Ki", "19:00 off"]"#, true), ("[]", false)] {
-            let daemon = try ScriptedDaemon { method, _ in
-                if let answer = answers[method] { return .result(answer) }
-                let setting: JSONValue = [
-                    "key": "bandwidth.timetable", "value": .string(value), "origin": "/c.yaml:2", "reloadable": true,
-                ]
-                return .result(["file": "/c.yaml", "settings": [setting]])
-            }
-            let result = try await Program.run(arguments, daemon: daemon)
-            #expect(result.exit == .code(0) && result.output.contains("max receive  512 KiB/s"), "\(result)")
-            #expect(result.output.contains("timetable    08:00 512Ki, 19:00 off\n") == isShown, "\(result)")
-            #expect(result.output.contains("`xferctl limit --recv default --send default`") == isShown, "\(result)")
-        }
-    }
-
     @Test(arguments: [("running", true), ("waiting", false), ("failed", false)])
     func theFailureOfAnEarlierAttemptIsShownAsSuch(state: String, isEarlier: Bool) async throws {
         let error: JSONValue = ["reason": "disk_full", "message": "/d lacks 1 GiB", "is_retriable": true]
