@@ -6,23 +6,32 @@ import XferTestSupport
 @Suite(.enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)))
 struct MeteredTests {
     private static let settings = ["network": ["metered_interfaces": "[wwan*]"]]
+    /// More than a minute for two million bytes: none arrives whole before its limit is lifted.
+    private static let slowly: JSONObject = ["max_recv_rate": 20_000]
+
+    private func liftLimit(of id: Int64, _ daemon: DaemonFixture) async throws {
+        _ = try await daemon.call("task.update", ["id": .integer(id), "changes": ["max_recv_rate": 0]])
+    }
 
     @Test func aTaskThatAvoidsMeteredLinksStopsOnOneAndContinuesOnAnother() async throws {
-        let world = try await NetworkWorld(rate: 100_000)
-        let source = try world.publish("f", 90, length: 700_000)
-        let other = try world.publish("g", 91, length: 700_000)
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 90, length: 2_000_000)
+        let other = try world.publish("g", 91, length: 2_000_000)
         try await world.address("wwan0")
         try await world.route("eth0")
         try await world.route("wwan0", metric: 700)
         try await world.withDaemon(Self.settings) { daemon in
             try await daemon.waitForNetwork("unmetered")
-            let careful = try await daemon.add(world.url("f"), ["allow_metered": false, "max_retries": 0])
-            let careless = try await daemon.add(world.url("g"))
-            for id in [careful, careless] { try await daemon.waitForBytes(50_000, of: id) }
+            var fields = Self.slowly
+            (fields["allow_metered"], fields["max_retries"]) = (false, 0)
+            let careful = try await daemon.add(world.url("f"), fields)
+            let careless = try await daemon.add(world.url("g"), Self.slowly)
+            for id in [careful, careless] { try await daemon.waitForBytes(10_000, of: id) }
             try await world.home.ip("route", "del", "default", "dev", "eth0")
             try await world.home.ip("-6", "route", "del", "default", "dev", "eth0")
             let view = try await daemon.waitsForNetwork(careful)
             #expect(view.received > 0)
+            try await liftLimit(of: careless, daemon)
             try await daemon.completes(careless, other)
             #expect(try await daemon.waitReasons(of: careless) == [])
             // Resuming does not make it free of charge.
@@ -31,6 +40,7 @@ struct MeteredTests {
             let late = try await daemon.add(world.url("g"), ["allow_metered": false])
             try await daemon.waitsForNetwork(late)
             #expect(try await daemon.events(of: late, types: "task.started").isEmpty)
+            try await liftLimit(of: careful, daemon)
             try await world.route("eth0")
             try await daemon.completes(careful, source)
             try await daemon.completes(late, other)
@@ -40,14 +50,14 @@ struct MeteredTests {
     }
 
     @Test func avoidMeteredCanBeChangedInEveryState() async throws {
-        let world = try await NetworkWorld(rate: 100_000)
-        let source = try world.publish("f", 92, length: 500_000)
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 92, length: 2_000_000)
         try await world.address("wwan0")
         try await world.route("wwan0")
         try await world.withDaemon(Self.settings) { daemon in
             try await daemon.waitForNetwork("metered")
-            let id = try await daemon.add(world.url("f"))
-            try await daemon.waitForBytes(50_000, of: id)
+            let id = try await daemon.add(world.url("f"), Self.slowly)
+            try await daemon.waitForBytes(10_000, of: id)
             func change(_ allow: Bool) async throws {
                 let result = try await daemon.call(
                     "task.update", ["id": .integer(id), "changes": ["allow_metered": .bool(allow)]])
@@ -56,6 +66,7 @@ struct MeteredTests {
             try await change(false)
             try await daemon.waitsForNetwork(id)
             try await change(true)
+            try await liftLimit(of: id, daemon)
             try await daemon.completes(id, source)
             #expect(try await daemon.waitReasons(of: id) == ["network"])
         }
