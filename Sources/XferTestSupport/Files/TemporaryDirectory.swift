@@ -7,6 +7,19 @@ public final class TemporaryDirectory: Sendable {
     /// Absolute, without symbolic links.
     public let path: String
 
+    /// The parent for databases of tests whose subject is not the disk: a file system in memory. A commit syncs there
+    /// as everywhere, and does not wait for the disk that all tests share.
+    ///
+    /// It is nil, which is the default parent, if `XFER_TEST_TMP` is set or less than 4 GiB are free.
+    public static let memory: String? = {
+        let path = "/dev/shm"
+        var facts = statvfs()
+        guard getenv("XFER_TEST_TMP") == nil, access(path, W_OK | X_OK) == 0, statvfs(path, &facts) == 0 else {
+            return nil
+        }
+        return facts.f_bavail >= (4 << 30) / max(1, facts.f_frsize) ? path : nil
+    }()
+
     /// - Parameter parent: the directory's parent; nil for the default described above.
     public init(_ prefix: String = "xfer-test", in parent: String? = nil) throws {
         let parent = parent ?? getenv("XFER_TEST_TMP").map { String(cString: $0) } ?? "/tmp"

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last
 /// reference, and can be killed and started again before.
 ///
-/// It syncs like a real server: its answers are durable. root may not run PostgreSQL, so root runs it as `postgres`.
+/// It syncs like a real server: kills cost no answer. root may not run PostgreSQL, so root runs it as `postgres`.
 public final class PostgresCluster: Sendable {
     /// Directory of the newest server's programs; nil when none is installed.
     public static let programs: String? = {
@@ -38,7 +38,7 @@ public final class PostgresCluster: Sendable {
         guard let programs = Self.programs else {
             throw TimedOut("PostgreSQL is not installed: apt-get install postgresql")
         }
-        let directory = try TemporaryDirectory("xfer-postgres")
+        let directory = try TemporaryDirectory("xfer-postgres", in: TemporaryDirectory.memory)
         try Self.give(directory.path)
         self.directory = directory
         self.address = address ?? (password == nil ? nil : "127.0.0.1")

@@ -12,7 +12,7 @@ final class StoreDirectory: Sendable {
     var path: String { directory.path }
     var database: String { directory.file("xferd.sqlite") }
 
-    init() throws { directory = try TemporaryDirectory("xfer-store") }
+    init() throws { directory = try TemporaryDirectory("xfer-store", in: TemporaryDirectory.memory) }
 
     func open(
         onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
