@@ -12,6 +12,7 @@ import XferTestSupport
 /// A manager with a real database, real files and a server that misbehaves as told.
 final class ManagerFixture: Sendable {
     let directory: TemporaryDirectory
+    private let states: TemporaryDirectory
     let server: FaultServer
     let downloads: String
     private let opened = NIOLockedValueBox(0)
@@ -19,6 +20,7 @@ final class ManagerFixture: Sendable {
 
     init() async throws {
         directory = try TemporaryDirectory("xfer-manager")
+        states = try TemporaryDirectory("xfer-states", in: TemporaryDirectory.memory)
         downloads = try directory.makeDirectory("downloads")
         // Those who are no operators go there with their own rights.
         chmod(directory.path, 0o755)
@@ -34,7 +36,10 @@ final class ManagerFixture: Sendable {
     ) async throws -> TransferManager { try await open(clock: clock, both: nil, change) }
 
     /// The database of the manager that was opened last.
-    var lastDatabase: String { directory.file("state\(opened.withLockedValue(\.self))/xferd.sqlite") }
+    var lastDatabase: String { database(opened.withLockedValue(\.self)) }
+
+    /// The database of the manager that was opened as number `count`, from 1.
+    func database(_ count: Int) -> String { states.file("state\(count)/xferd.sqlite") }
 
     /// As `open(clock:change:)`, with the clocks that retention uses.
     func open(clocks: @escaping ClockReader) async throws -> TransferManager {
@@ -48,11 +53,11 @@ final class ManagerFixture: Sendable {
             count += 1
             return count
         }
-        let stateDirectory = try directory.makeDirectory("state\(count)", mode: 0o700)
-        for name in ["xferd.sqlite", "xferd.sqlite-wal"] {
-            let last = directory.file("state\(count - 1)/\(name)")
+        let stateDirectory = try states.makeDirectory("state\(count)", mode: 0o700)
+        for suffix in ["", "-wal"] {
+            let last = database(count - 1) + suffix
             guard FileTree.exists(last) else { continue }
-            try FileTree.write(try FileTree.read(last), to: "\(stateDirectory)/\(name)", mode: 0o600)
+            try FileTree.write(try FileTree.read(last), to: database(count) + suffix, mode: 0o600)
         }
         var settings = ManagerSettings(downloadDirectory: downloads, roots: [directory.path], ownUID: 0)
         settings.reserve = 0

@@ -68,15 +68,15 @@ import XferTestSupport
         try await manager.start()
         for name in ["a", "b"] { _ = try await fixture.add("/a", as: name, to: manager, startsPaused: true) }
         await manager.shutdown(.suspend)
-        let sound = try FileTree.read(fixture.directory.file("state1/xferd.sqlite"))
+        let sound = try FileTree.read(fixture.database(1))
         var log: [UInt8]?
         if hasLog {
             manager = try await fixture.open()
             _ = try await fixture.add("/a", as: "c", to: manager, startsPaused: true)
-            log = try FileTree.read(fixture.directory.file("state2/xferd.sqlite-wal"))
+            log = try FileTree.read(fixture.database(2) + "-wal")
             await manager.shutdown(.suspend)
         }
-        let pages = try await rootPages(of: fixture.directory.file("state1/xferd.sqlite"))
+        let pages = try await rootPages(of: fixture.database(1))
         #expect(pages.count > 30)
         var refused = 0
         for page in pages {
