@@ -60,6 +60,12 @@ struct BriefPublisher: Sendable {
         var directory: DirectoryHandle?
     }
 
+    /// A file that has the name in its intent.
+    private struct Published: Sendable {
+        let body: BriefBody
+        let intent: PublishIntent
+    }
+
     let services: RunServices
     let settings: ManagerSettings
     let failedURLs: FailedURLList
@@ -93,19 +99,20 @@ struct BriefPublisher: Sendable {
         }
         let ids = Set(written.map(\.task.id))
         outcome.others = bodies.map(\.task.id).filter { !ids.contains($0) }
-        var published: [(body: BriefBody, path: String)] = []
+        var published: [Published] = []
         var unnamed: [Int] = []
         await round.carryOut { [store = services.store] intended in
             await Self.commit(intended.map { (written[$0.file].task, $0.intent) }, in: directory.identity, to: store)
         } onEnd: { number, end in
             switch end {
-            case .published(let intent): published.append((written[number], directory.path(of: intent.finalName)))
+            case .published(let intent): published.append(Published(body: written[number], intent: intent))
             case .uncertain: outcome.unsettled.append(written[number].task.id)
             case .skipped, .stopped, .failed: unnamed.append(number)
             }
         }
         outcome.others += unnamed.filter { !round.isIntended($0) }.map { written[$0].task.id }
-        await commitEnds(published, without: unnamed.filter(round.isIntended).map { written[$0].task.id }, &outcome)
+        let withdrawn = unnamed.filter(round.isIntended).map { written[$0].task.id }
+        await commitEnds(published, in: directory, without: withdrawn, &outcome)
         return outcome
     }
 
@@ -191,21 +198,49 @@ struct BriefPublisher: Sendable {
 
     /// Commits the ends of published files, and that others have no name.
     private func commitEnds(
-        _ ends: [(body: BriefBody, path: String)], without unnamed: [TaskID], _ outcome: inout Outcome
+        _ ends: [Published], in directory: DirectoryHandle, without unnamed: [TaskID], _ outcome: inout Outcome
     ) async {
         guard !ends.isEmpty || !unnamed.isEmpty else { return }
         let now = services.clock()
+        let completions = ends.map { (body: $0.body, path: directory.path(of: $0.intent.finalName)) }
         do {
             try await services.store.write { [failedURLs] tx in
-                try tx.asStarter { try tx.recordBriefEnds(ends, failedURLs, at: now) }
+                try tx.asStarter { try tx.recordBriefEnds(completions, failedURLs, at: now) }
                 if !unnamed.isEmpty { try tx.removeBriefIntents(of: unnamed) }
             }
             outcome.completed = ends.map(\.body.task.id)
             outcome.others += unnamed
         } catch {
-            services.logger.report("ends of downloads could not be recorded", error)
-            // The intents of all are still there.
+            if error is Overtaken {
+                await withdraw(ends, from: directory)
+            } else {
+                services.logger.report("ends of downloads could not be recorded", error)
+            }
+            // The intents of all are still there, or belong to transfers: then the next runs decide.
             outcome.unsettled += ends.map(\.body.task.id) + unnamed
+        }
+    }
+
+    /// Takes the names away from files that no intent knows any more: the round was left because the disk did not
+    /// answer, and their tasks have ended since.
+    private func withdraw(_ ends: [Published], from directory: DirectoryHandle) async {
+        do {
+            let unwanted = try await services.store.read { reader in
+                let kept = Set(try reader.briefIntents().map(\.task))
+                return try ends.filter { end in
+                    let id = end.body.task.id
+                    guard !kept.contains(id) else { return false }
+                    let transfer = try reader.task(id)?.transferID.flatMap { try reader.transfer($0) }
+                    return transfer?.publishIntent?.finalName != end.intent.finalName
+                }
+            }
+            guard !unwanted.isEmpty else { return }
+            try await services.pool(in: directory).run { () throws(FileError) in
+                for end in unwanted { try Publisher(directory: directory).removeName(end.intent) }
+                try directory.sync()
+            }
+        } catch {
+            services.logger.report("files of tasks that have ended could not be removed", error)
         }
     }
 }

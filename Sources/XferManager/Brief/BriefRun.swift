@@ -14,6 +14,8 @@ import XferSystem
 /// * A crash forgets the run. The row is as it was, and the request may be repeated (`BriefRules`).
 /// * Its file has no name until the intent to publish it is committed (`BriefPublisher`). A restart compares the name
 ///   with the intent, and never publishes twice.
+/// * A round of publishing that does not answer is left (`RunScheduler.leaveRounds`): it can commit nothing more, and
+///   the task's next run waits for its end.
 /// * In any other case the exception ends: the start is committed, and an ordinary run continues with this attempt
 ///   (`RunScheduler.commitStarts`). It reads the attempt's events from the first one on.
 struct BriefRun: Sendable {
@@ -73,8 +75,8 @@ struct BriefRuns {
     /// Bodies that wait for the next round of publishing, by directory: a directory does not wait for another one,
     /// whose disk may not answer.
     private(set) var ready: [Place: [BriefBody]] = [:]
-    /// The directories with a round in progress, and the time at which it began.
-    var rounds: [Place: MonotonicInstant] = [:]
+    /// The rounds in progress, by directory.
+    var rounds: [Place: Round] = [:]
     /// Tasks whose files may have their names while the database cannot be written. Their starts stay uncommitted.
     var unsettled: Set<TaskID> = []
     /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory
@@ -137,6 +139,12 @@ struct BriefRuns {
         }
     }
 
+    /// A round of publishing.
+    struct Round {
+        let begunAt: MonotonicInstant
+        var tasks: [TaskID] = []
+    }
+
     mutating func append(_ body: BriefBody) { ready[Place(body.task.specification), default: []].append(body) }
 
     /// Bodies for the next round of a place.
@@ -149,8 +157,13 @@ struct BriefRuns {
 
     /// Bodies that have to wait for a round which began before `limit`.
     mutating func removeReady(behindRoundsBefore limit: MonotonicInstant) -> [BriefBody] {
-        let places = rounds.filter { $0.value < limit }.keys
+        let places = rounds.filter { $0.value.begunAt < limit }.keys
         return places.flatMap { ready.removeValue(forKey: $0) ?? [] }
+    }
+
+    /// The tasks that are published by rounds which began before `limit`.
+    func tasks(ofRoundsBefore limit: MonotonicInstant) -> [TaskID] {
+        rounds.values.filter { $0.begunAt < limit }.flatMap(\.tasks).filter { publishing.contains($0) }
     }
 
     mutating func removeAllReady() -> [BriefBody] {

@@ -123,7 +123,7 @@ extension RunScheduler {
 
     private func publishBriefly() {
         for place in briefs.ready.keys where briefs.rounds[place] == nil {
-            briefs.rounds[place] = Clocks.monotonic()
+            briefs.rounds[place] = BriefRuns.Round(begunAt: Clocks.monotonic())
             Task { await publishRounds(of: place) }
         }
     }
@@ -132,9 +132,14 @@ extension RunScheduler {
         while true {
             let round = briefs.removeRound(of: place)
             guard !round.isEmpty else { break }
-            briefs.rounds[place] = Clocks.monotonic()
+            let ids = round.map(\.task.id)
+            briefs.rounds[place] = BriefRuns.Round(begunAt: Clocks.monotonic(), tasks: ids)
             let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
-            await apply(await publisher.publish(round))
+            let outcome = await publisher.publish(round)
+            // From here on the round cannot be left any more.
+            briefs.rounds[place]?.tasks = []
+            services.unansweredPublishes.withLockedValue { $0.subtract(ids) }
+            await apply(outcome)
         }
         briefs.rounds[place] = nil
     }
@@ -150,7 +155,8 @@ extension RunScheduler {
         briefs.directory = outcome.directory
         forgetBriefRuns(outcome.completed)
         if !outcome.completed.isEmpty { delegate?.onRunEnded() }
-        briefs.unusual.formUnion(outcome.others)
+        // The round may have been left meanwhile.
+        briefs.unusual.formUnion(outcome.others.filter { briefs.runs[$0] != nil })
         await commitStarts(of: briefs.unusual)
         await settle(outcome.unsettled)
     }
@@ -213,6 +219,25 @@ extension RunScheduler {
         let stranded = briefs.removeReady(behindRoundsBefore: now.advanced(by: .zero - PathPools.patience))
         briefs.unusual.formUnion(stranded.map(\.task.id))
         await commitStarts(of: Set(overdue.keys).subtracting(briefs.publishing).union(stranded.map(\.task.id)))
+        await leaveRounds(begunBefore: now.advanced(by: .zero - PathPools.patience * 2))
+    }
+
+    /// Leaves the rounds that began before `limit`: the disk has not answered since the intents were committed. The
+    /// tasks are free for verbs and for ordinary runs, which wait for the end of the round and say so.
+    func leaveRounds(begunBefore limit: MonotonicInstant) async {
+        let ids = briefs.tasks(ofRoundsBefore: limit)
+        guard !ids.isEmpty else { return }
+        services.unansweredPublishes.withLockedValue { $0.formUnion(ids) }
+        let now = clock()
+        do {
+            try await store.write { [settings] tx in
+                try tx.asStarter { try tx.leaveBriefRound(of: ids, settings, at: now) }
+            }
+            forgetBriefRuns(ids)
+        } catch {
+            // Tried again with the next tick.
+            logger.report("tasks whose disk does not answer could not be recorded", error)
+        }
     }
 
     /// Commits starts. Ordinary runs continue with the attempts.

@@ -8,7 +8,7 @@ extension StoreTransaction {
     /// True if the task's row is unchanged since the run began.
     func isQueued(_ picked: TransferTask) throws(StoreError) -> Bool {
         guard let task = try task(picked.id) else { return false }
-        return task.state == .queued && task.requestsSame(as: picked)
+        return task.state == .queued && task.transferID == nil && task.requestsSame(as: picked)
     }
 
     /// Commits the start of a brief run: an ordinary run continues it. Nil if the row has changed.
@@ -35,7 +35,9 @@ extension StoreTransaction {
         events.reserveCapacity(ends.count)
         for (body, path) in ends {
             let size = Int64(clamping: body.bytes.count)
-            guard let task = try task(body.task.id), task.state == .queued else { throw Overtaken() }
+            guard let task = try task(body.task.id), task.state == .queued, task.transferID == nil else {
+                throw Overtaken()
+            }
             var machine = TaskStateMachine(task)
             let start = machine.onStart(at: body.startedAt)
             machine.setOutcome { outcome in
@@ -64,11 +66,31 @@ extension StoreTransaction {
         let destination = task.specification.destination
         let partial = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-        let transfer = try insertTransfer(partial: partial, at: now)
         // Without segments: the file had no name before, so that nothing is lost if it has none now.
-        try setPublishIntent(intent, of: transfer.id)
+        try setPublishIntent(intent, of: try subscribeToNewTransfer(task, partial: partial, at: now))
+    }
+
+    /// Gives each of these tasks a transfer, with its intent if one was committed. With that, the round that publishes
+    /// them can commit nothing more for them. Tasks that have ended stay as they are.
+    func leaveBriefRound(of ids: [TaskID], _ settings: ManagerSettings, at now: Timestamp) throws {
+        let intents = try Dictionary(briefIntents().map { ($0.task, $0.intent) }) { first, _ in first }
+        for id in ids {
+            if let intent = intents[id] {
+                try adoptBriefIntent(intent, of: id, at: now)
+            } else if let task = try task(id), task.state == .queued, task.transferID == nil {
+                _ = try subscribeToNewTransfer(task, partial: settings.placeOfPart(of: task.specification), at: now)
+            }
+        }
+        try removeBriefIntents(of: ids)
+    }
+
+    private func subscribeToNewTransfer(
+        _ task: TransferTask, partial: PartialLocation, at now: Timestamp
+    ) throws -> TransferID {
+        let transfer = try insertTransfer(partial: partial, at: now)
         var machine = TaskStateMachine(task)
         machine.subscribe(to: transfer.id)
         try update(machine.task, from: task)
+        return transfer.id
     }
 }

@@ -35,6 +35,8 @@ final class RunServices: Sendable {
     let hooks: HookRunner
     let renewal: CredentialRenewal
     let leases = TaskLeases()
+    /// The tasks that a round publishes on a disk that does not answer. Their runs wait for the round's end.
+    let unansweredPublishes = NIOLockedValueBox<Set<TaskID>>([])
     /// The proof that answers over the present network are the servers'.
     let networkProof = NIOLockedValueBox(NetworkProof())
     let clock: WallClock

@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferFiles
@@ -180,7 +181,7 @@ import XferTestSupport
             BriefRuns.Place(Self.body(1, of: owner, in: "/d").task.specification)
         )
         let begin = Clocks.monotonic()
-        briefs.rounds[hanging] = begin
+        briefs.rounds[hanging] = BriefRuns.Round(begunAt: begin)
         #expect(briefs.removeRound(of: hanging).count == BriefPublisher.largestRound)
         #expect(briefs.removeRound(of: other).map(\.task.id) == [TaskID(1000)])
         #expect(briefs.removeReady(behindRoundsBefore: begin).isEmpty)
@@ -304,6 +305,69 @@ import XferTestSupport
         let events = try await fixture.events(of: id, in: manager).filter { $0 != .taskResponse }
         #expect(events == [.taskAdded, .taskStarted, last])
         #expect(!FileTree.exists(fixture.downloads + "/a"))
+        await manager.shutdown(.suspend)
+    }
+
+    /// The disk hangs after the intent and before the name. The task is free for verbs and says what it waits for. When the
+    /// disk answers, the file is the task's, or no file if the task has ended.
+    @Test(arguments: [false, true]) func aRoundThatDoesNotAnswerIsLeft(isCancelled: Bool) async throws {
+        let (fixture, gate) = (try await ManagerFixture(), Gate())
+        fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        // The commit thread is kept, so that the disk hangs after the file was written and before the intent is committed.
+        let lock = ThreadGate()
+        let kept = Task { try await manager.store.write { _ in lock.pass() } }
+        defer { lock.open() }
+        await lock.arrived()
+        gate.open()
+        // A scheduling pass waits, too.
+        try await eventually("the intent is to be committed") {
+            await manager.scheduler.briefs.publishing.contains(id) && manager.store.waitingWrites > 1
+        }
+        let disk = ThreadGate()
+        let hanging = Task { await disk.hold(manager.services.pool) }
+        defer { disk.open() }
+        await disk.arrived(4)
+        lock.open()
+        try await kept.value
+        try await eventually("the intent is committed") {
+            try await manager.store.read { try $0.briefIntents().count } == 1
+        }
+
+        await manager.scheduler.leaveRounds(begunBefore: Clocks.monotonic())
+        #expect(await manager.scheduler.briefs.runs.isEmpty)
+        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        try await eventually("it says what it waits for", within: Patience.long) {
+            let task = try await manager.queries.task(id, for: ManagerFixture.caller)
+            return task.wait?.reason == .destinationUnavailable
+                && task.error?.message.contains("does not answer") == true
+        }
+        if isCancelled {
+            #expect(try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller).changed == [id])
+        }
+
+        disk.open()
+        await hanging.value
+        try await eventually("the round has ended") {
+            manager.services.unansweredPublishes.withLockedValue(\.isEmpty)
+        }
+        if isCancelled {
+            #expect(try fixture.files().isEmpty)
+        } else {
+            for verb in [TaskVerb.pause, .resume] {
+                _ = try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller)
+            }
+            let task = try await fixture.end(of: id, in: manager)
+            #expect(task.state == .completed && task.outcome.finalPath == fixture.downloads + "/a")
+            #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+            #expect(try fixture.files() == ["a"])
+        }
+        #expect(fixture.server.requests.count == 1)
+        let ends = try await fixture.events(of: id, in: manager).filter { $0.isTerminal }
+        #expect(ends == [isCancelled ? .taskCancelled : .taskCompleted])
         await manager.shutdown(.suspend)
     }
 

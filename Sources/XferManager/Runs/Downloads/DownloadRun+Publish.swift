@@ -139,6 +139,10 @@ extension DownloadRun {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
         hasIntent = true
+        // The file could get its name after this run has found none.
+        guard !services.unansweredPublishes.withLockedValue({ [taskID] in $0.contains(taskID) }) else {
+            throw PublishingPlace(directory, of: specification, settings, services).unanswering
+        }
         // A small file had no name before its final one.
         let hadPart = ready != nil || !transfer.resumeData.segments.isEmpty
         let partName = hadPart ? ready?.name ?? transfer.partialName : nil
