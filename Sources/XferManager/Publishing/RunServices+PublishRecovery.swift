@@ -12,7 +12,13 @@ extension RunServices {
     func recover(
         _ intent: PublishIntent, partName: String?, in directory: DirectoryHandle
     ) async throws -> PublishRecovery {
-        try await pool(in: directory).run {
+        guard partName != nil else {
+            // Such a file is small, and it does no harm if its recovery ends later than the next one.
+            return try await paths.run(in: directory) { _ in
+                try Publisher(directory: directory).recover(intent, partName: nil)
+            }
+        }
+        return try await pool(in: directory).run {
             try Publisher(directory: directory).recover(intent, partName: partName)
         }
     }

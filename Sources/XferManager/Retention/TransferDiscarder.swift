@@ -30,6 +30,10 @@ final class TransferDiscarder: ManagerPart, Sendable {
 
     /// The number of transfers whose rows and files are deleted in one step.
     private static let maxTransfersPerStep = 200
+    /// The longest time for which the deletions in one directory may delay those in others.
+    private static let patience = Duration.seconds(60)
+    /// The time after which deletions on a disk that does not answer are tried again.
+    private static let pause = Duration.seconds(30)
 
     init(context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup) {
         self.context = context
@@ -159,6 +163,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
             do {
                 try await remove(all, in: place)
                 gone += all.map(\.transfer.id)
+            } catch FileError.unanswering {
+                let ids = Set(all.map(\.transfer.id))
+                discardLater(step.filter { ids.contains($0.key) })
             } catch {
                 logger.warning(
                     "partial files could not be deleted; the next start tries again",
@@ -181,9 +188,18 @@ final class TransferDiscarder: ManagerPart, Sendable {
         if isUpload { remoteUploads.wake() }
     }
 
+    private func discardLater(_ step: [TransferID: Bool]) {
+        Task {
+            try? await Task.sleep(for: Self.pause, clock: .continuous)
+            for (id, undoing) in step { discard([id], undoing: undoing) }
+        }
+    }
+
     private func remove(_ all: [Discarded], in place: Place) async throws {
         guard let directory = try await open(place) else { return }
-        try await services.pool(in: directory).run { try Self.remove(all, in: directory) }
+        try await services.paths.run(in: directory, within: Self.patience) { isAbandoned in
+            try Self.remove(all, in: directory, unless: isAbandoned)
+        }
     }
 
     /// Opens the directory. A path that does not answer delays no other deletion; if it answers later, nothing is
@@ -227,9 +243,11 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    private static func remove(_ all: [Discarded], in directory: DirectoryHandle) throws(FileError) {
+    private static func remove(
+        _ all: [Discarded], in directory: DirectoryHandle, unless isAbandoned: () -> Bool
+    ) throws(FileError) {
         var hasChanged = false
-        for discarded in all {
+        for discarded in all where !isAbandoned() {
             let transfer = discarded.transfer
             for name in [transfer.partialName, transfer.replacementName] {
                 if try directory.remove(name) { hasChanged = true }
@@ -320,9 +338,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
         logger.notice(
             "files that belong to no transfer were deleted",
             metadata: ["directory": "\(path)", "count": "\(strays.count)"])
-        try await services.paths.pool(forPath: path).run {
-            let directory = try DirectoryHandle(ofService: path)
-            for name in strays { try directory.remove(name) }
+        let directory = try await services.paths.open(path) { try DirectoryHandle(ofService: path) }
+        try await services.paths.run(in: directory, within: Self.patience) { isAbandoned in
+            for name in strays where !isAbandoned() { try directory.remove(name) }
             try directory.sync()
         }
     }

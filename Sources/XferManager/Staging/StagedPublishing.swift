@@ -232,21 +232,36 @@ public actor StagedPublishing: ManagerPart {
 
     // MARK: After an interruption
 
-    /// Determines how far commits got that a crash or a storage failure interrupted, and completes or undoes them.
+    /// Determines how far commits got that a crash or a storage failure interrupted, and completes or undoes them. A
+    /// disk that does not answer delays neither the caller nor tasks on other disks.
     func settleCommits() async throws {
+        var settling: [Task<Void, Never>] = []
         var after: TaskID?
         while true {
             let page = try await store.read { [after] in try $0.interruptedCommits(after: after, limit: 500) }
-            guard let last = page.last else { return }
+            guard let last = page.last else { break }
             for id in page where commits[id] == nil {
-                do {
-                    _ = try await settle(id)
-                } catch {
-                    // Its disk may not be mounted: a later commit checks again.
-                    logger.report("the progress of a commit cannot be determined now", error, ["task": "\(id)"])
-                }
+                await beginCommit(id)
+                settling.append(Task { await settleCommit(of: id) })
             }
             after = last
+        }
+        _ = try await result(within: PathPools.patience * 2) { [settling] in for task in settling { await task.value } }
+    }
+
+    /// Settles a task for which `beginCommit` was called.
+    private func settleCommit(of id: TaskID) async {
+        let transfer = try? await store.read { try $0.task(id)?.transferID }
+        defer {
+            endCommit(id)
+            // A cancellation meanwhile has left the bytes to this.
+            if let transfer { discarder.discard([transfer]) }
+        }
+        do {
+            _ = try await settle(id)
+        } catch {
+            // Its disk may not be mounted: a later commit checks again.
+            logger.report("the progress of a commit cannot be determined now", error, ["task": "\(id)"])
         }
     }
 
