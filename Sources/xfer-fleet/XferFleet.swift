@@ -64,7 +64,7 @@ struct XferFleetCommand: ParsableCommand {
                 case .migrate: FleetAgent.migrate(options)
                 }
             }
-        throw ExitCode(exit.rawValue)
+        ProcessEnd.leave(with: exit)
     }
 
     private func parsedSettings() throws -> [String: String] {

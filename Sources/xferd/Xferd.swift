@@ -64,7 +64,7 @@ struct XferdCommand: ParsableCommand {
             (restore != nil, { OneShotCommands.restore($0, from: restore ?? "") }),
         ]
         let run = commands.first(where: \.isChosen)?.run ?? Daemon.run
-        throw ExitCode(run(options).rawValue)
+        ProcessEnd.leave(with: run(options))
     }
 
     private func parsedSettings() throws -> [String: String] {
