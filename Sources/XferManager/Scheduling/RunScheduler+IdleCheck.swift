@@ -48,7 +48,7 @@ extension RunScheduler {
     }
 
     /// The first task that a pass would start.
-    private func startableTask() async throws -> TaskID? {
+    func startableTask() async throws -> TaskID? {
         let settings = settings
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,

@@ -7,7 +7,10 @@ import XferTestSupport
 @Suite struct PublishRoundTests {
     // MARK: On a disk that loses what is not durable
 
-    @Test(arguments: UInt64(0)..<20)
+    /// Each has 500 seeds: 10,000 in `make test`, a million in `make soak`.
+    private static let blocks = 0..<UInt64(Campaign.isSoak ? 2000 : 20)
+
+    @Test(arguments: blocks)
     func whateverFailsEachFileHasItsNameOnceAndNoOtherFileIsTouched(block: UInt64) {
         for seed in block * 500..<(block + 1) * 500 {
             var world = PublishWorld(seed: seed)
@@ -17,6 +20,17 @@ import XferTestSupport
                 Issue.record("seed \(seed): \(problems)\n\(world.log.joined(separator: "\n"))")
                 return
             }
+        }
+    }
+
+    @Test func equalSeedsGiveEqualTraces() {
+        for seed in UInt64(0)..<200 {
+            let traces = (0..<2).map { _ in
+                var world = PublishWorld(seed: seed)
+                world.run()
+                return world.log
+            }
+            #expect(traces[0] == traces[1], "seed \(seed)")
         }
     }
 
