@@ -4,7 +4,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Downloads to file systems that lie on others, and number files in ways of their own.
+/// Downloads to file systems that lie on others or come from other systems, and number files in ways of their own.
 @Suite(.serialized, .enabled(if: Machine.canMount, "file systems cannot be mounted here"))
 struct StackedFileSystemTests {
     /// A file system for the time of a test.
@@ -70,6 +70,64 @@ struct StackedFileSystemTests {
         try await expectDownloads(to: path)
     }
 
+    /// Names and lengths are encrypted, and names may be shorter.
+    @Test(.enabled(if: Command.find("encfs") != nil, "needs encfs"))
+    func filesAreDownloadedToADirectoryOfEncFS() async throws {
+        var mounts = try Mounts()
+        defer { mounts.unmount() }
+        let encrypted = try mounts.directory.makeDirectory("encrypted")
+        let path = try await mounts.mount("encfs") { path in
+            ["encfs", "--standard", "--extpass=echo secret", encrypted, path]
+        }
+        try await expectDownloads(to: path)
+    }
+
+    /// A file system in a file.
+    struct Disk: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let megabytes: Int
+        /// The command that makes it, without the file.
+        let make: [String]
+        /// The command that mounts it, without the file and the directory.
+        let mount: [String]
+
+        static let all = [
+            Disk(of: "btrfs", megabytes: 160, make: ["mkfs.btrfs", "-q"]),
+            Disk(of: "xfs", megabytes: 320, make: ["mkfs.xfs", "-q"]),
+            Disk(of: "vfat", megabytes: 64, make: ["mkfs.vfat"]),
+            Disk(testDescription: "exfat-fuse", megabytes: 64, make: ["mkfs.exfat"], mount: ["mount.exfat-fuse"]),
+            Disk(testDescription: "ntfs-3g", megabytes: 64, make: ["mkfs.ntfs", "-FQq"], mount: ["ntfs-3g"]),
+        ]
+
+        /// Those whose programs are installed, and which the kernel knows.
+        static let possible: [Disk] = {
+            let missing = all.filter { !$0.isPossible }.map(\.testDescription)
+            if !missing.isEmpty { print("these cannot be mounted here: \(missing.joined(separator: ", "))") }
+            return all.filter(\.isPossible)
+        }()
+
+        private var isPossible: Bool {
+            let hasPrograms = [make, mount].allSatisfy { $0.first.flatMap { Command.find($0) } != nil }
+            guard mount.first == "mount" else { return hasPrograms && access("/dev/fuse", R_OK | W_OK) == 0 }
+            let known = (try? FileTree.text("/proc/filesystems")) ?? ""
+            return hasPrograms && known.contains("\t\(testDescription)\n")
+        }
+    }
+
+    @Test(.enabled(if: !Disk.possible.isEmpty, "needs programs that make file systems"), arguments: Disk.possible)
+    func filesAreDownloadedToADisk(disk: Disk) async throws {
+        var mounts = try Mounts()
+        defer { mounts.unmount() }
+        let image = mounts.directory.file("image")
+        for command in [["truncate", "-s", "\(disk.megabytes)M"], disk.make] {
+            let program = try #require(Command.find(command[0]))
+            let result = try await Command.run(program, Array(command.dropFirst()) + [image])
+            try #require(result.isSuccess, "\(command): \(result)")
+        }
+        let path = try await mounts.mount("disk") { disk.mount + [image, $0] }
+        try await expectDownloads(to: path)
+    }
+
     private static let sftp = "/usr/lib/openssh/sftp-server"
 
     /// Small and large files, with and without a digest; a taken name; a file that replaces another.
@@ -99,5 +157,13 @@ struct StackedFileSystemTests {
             try expectFile(try await daemon.complete(replacing), is: sources[1])
             try await daemon.expectDownloads(["1", "1 (1)", "2", "3", "4"])
         }
+    }
+}
+
+extension StackedFileSystemTests.Disk {
+    /// A file system of the kernel's, over a loop device.
+    private init(of type: String, megabytes: Int, make: [String]) {
+        self.init(
+            testDescription: type, megabytes: megabytes, make: make, mount: ["mount", "-o", "loop", "-t", type])
     }
 }
