@@ -58,6 +58,15 @@ public final class DirectoryHandle: Sendable {
     /// True if a path leads to this very directory now (it does not while its disk is unmounted).
     public func isSame(asPath path: String) -> Bool { FileIdentity(ofPath: path) == identity }
 
+    /// True if this may be the recorded directory under the number that its file system got with another mount. File
+    /// systems without a device of their own (btrfs, ZFS) get another number with each mount.
+    ///
+    /// It is never true of FUSE and of network file systems, where a user may choose the inode numbers.
+    public func isRemounted(_ recorded: FileIdentity) -> Bool {
+        identity.inode == recorded.inode && traits.isLocal && xfer_major(identity.device) == 0
+            && xfer_major(recorded.device) == 0
+    }
+
     /// Bytes an unprivileged process may still write on this file system (statvfs(3) `f_bavail`); quotas are not seen.
     public func freeSpace() throws(FileError) -> Int64 {
         var facts = statvfs()

@@ -26,8 +26,7 @@ enum DestinationDirectory {
                         try rights.roots(of: owner, confinement).open(directory: path, for: purpose)
                     }
                 }
-            guard isNew || isAdmitted(directory.identity, as: partial.identity, isOperators: settings.isOperator(owner))
-            else {
+            guard isNew || isAdmitted(directory, as: partial.identity, isOperators: settings.isOperator(owner)) else {
                 throw TransferError(
                     .destinationUnavailable,
                     "\(path) is not the directory it was when the task was added: is its disk mounted? If the directory was created again, set the task's directory again"
@@ -96,7 +95,7 @@ enum DestinationDirectory {
             if isNew {
                 let partial = PartialLocation(directory: path, identity: directory.identity)
                 try await services.store.write(.gathered) { try $0.update(partial: partial, of: id) }
-            } else if !isAdmitted(directory.identity, as: recorded, isOperators: true) {
+            } else if !isAdmitted(directory, as: recorded, isOperators: true) {
                 throw TransferError(
                     .destinationUnavailable,
                     "\(path) (download.incomplete_dir) is not the directory in which the bytes are: is its disk mounted?"
@@ -141,9 +140,14 @@ enum DestinationDirectory {
 
     /// True if the found directory counts as the recorded one. For an operator, the same inode on another device number
     /// is the same directory after a reboot, and another inode on the same device was created again; neither is an
-    /// unmounted disk. A guest's directory must be identical: a new one may contain anything the guest has put there.
-    private static func isAdmitted(_ found: FileIdentity, as recorded: FileIdentity, isOperators: Bool) -> Bool {
-        found == recorded || (isOperators && (found.device == recorded.device || found.inode == recorded.inode))
+    /// unmounted disk. A guest's directory must be identical, but for the number of a file system that gets another one
+    /// with each mount: a new one may contain anything the guest has put there.
+    private static func isAdmitted(
+        _ directory: DirectoryHandle, as recorded: FileIdentity, isOperators: Bool
+    ) -> Bool {
+        let found = directory.identity
+        if found == recorded || directory.isRemounted(recorded) { return true }
+        return isOperators && (found.device == recorded.device || found.inode == recorded.inode)
     }
 }
 

@@ -36,6 +36,27 @@ import XferModel
         }
     }
 
+    /// btrfs and ZFS get another number with each mount, like tmpfs. A device of its own tells a disk from others.
+    @Test(.enabled(if: canMountImages, "this process may not mount images"))
+    func onlyADirectoryWithoutADeviceOfItsOwnIsKnownUnderAnotherNumber() throws {
+        func isRemounted(_ disk: TestDirectory, _ change: (FileIdentity) -> FileIdentity) throws -> Bool {
+            let directory = try disk.handle()
+            return directory.isRemounted(change(directory.identity))
+        }
+        // The lowest bits are the minor number's (makedev(3)).
+        let another = { (found: FileIdentity) in FileIdentity(device: found.device ^ 1, inode: found.inode) }
+        let onADisk = { (found: FileIdentity) in FileIdentity(device: 8 << 8 | 1, inode: found.inode) }
+        let other = { (found: FileIdentity) in FileIdentity(device: found.device ^ 1, inode: found.inode + 1) }
+        try withSmallFileSystem(size: "64k") { memory in
+            #expect(try isRemounted(memory, another))
+            #expect(try !isRemounted(memory, onADisk))
+            #expect(try !isRemounted(memory, other))
+        }
+        try withSmallDisk { disk in
+            #expect(try !isRemounted(disk, another))
+        }
+    }
+
     @Test func whatAnAttemptHasShownIsRemembered() throws {
         let base = try TestDirectory()
         let table = FileSystems()
