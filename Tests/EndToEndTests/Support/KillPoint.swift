@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import XferTestSupport
 
-/// A system call of the daemon's before which strace(1) kills the daemon.
+/// A system call of the daemon's before which strace(1) kills the daemon, or which it lets fail.
 struct KillPoint: Sendable, CustomTestStringConvertible {
     /// The file or directory on which calls count.
     enum Place: Sendable {
@@ -14,6 +14,12 @@ struct KillPoint: Sendable, CustomTestStringConvertible {
     var number = 1
     /// Nil counts calls on all files.
     var place: Place?
+    /// The error with which this call and all later ones fail without an effect, such as `EIO`; nil kills.
+    var error: String?
+
+    fileprivate var injection: String {
+        "\(call):" + (error.map { "error=\($0):when=\(number)+" } ?? "signal=KILL:when=\(number)")
+    }
 
     var testDescription: String { "\(call) \(number)" + (place.map { " on \($0)" } ?? "") }
 
@@ -25,11 +31,11 @@ extension DaemonFixture {
     /// Traces the running daemon, until it is killed at this point.
     ///
     /// - Parameter downloads: the directory that `KillPoint.Place.downloads` means.
-    /// - Returns: strace, which ends with the daemon, once it has every thread of the daemon.
+    /// - Returns: strace, which ends with the daemon, once it has every thread of the daemon. SIGTERM ends it alone.
     func attach(_ point: KillPoint, downloads: String) async throws -> ChildProcess {
         let daemon = try #require(process)
         var arguments = ["-f", "-o", "/dev/null", "-p", "\(daemon.pid)", "-e", "trace=\(point.call)"]
-        arguments += ["-e", "inject=\(point.call):signal=KILL:when=\(point.number)"]
+        arguments += ["-e", "inject=\(point.injection)"]
         switch point.place {
         case .downloads: arguments += ["-P", downloads]
         case .databaseLog: arguments += ["-P", "\(stateDirectory)/xferd.sqlite-wal"]
