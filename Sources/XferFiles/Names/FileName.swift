@@ -130,10 +130,8 @@ extension FileName {
 }
 
 extension FileName {
-    /// The percent-decoded last segment of a URL's path, sanitised; `fallback` if no characters are left, for
-    /// instance because the path ends in `/`.
-    public static func fromURL(_ url: HTTPURL) -> String { fromURLIfAny(url) ?? fallback }
-
+    /// The percent-decoded last segment of a URL's path, sanitised; nil if no characters are left, for instance because
+    /// the path ends in `/`.
     private static func fromURLIfAny(_ url: HTTPURL) -> String? { sanitisedIfAny(percentDecoded(url.lastPathSegment)) }
 
     /// The name of a download's file that the client left open: the server's, else that of the first of the URLs that

@@ -96,7 +96,7 @@ import XferTestSupport
         ])
     func aURLSuggestsItsLastPathComponent(target: String, name: String) {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)
-        #expect(FileName.fromURL(url) == name)
+        #expect(FileName.suggested(disposition: nil, urls: [url]) == name)
     }
 
     @Test func theServersNameComesFirstThenThatOfTheFirstURLThatHasOne() {
