@@ -50,6 +50,33 @@ import Testing
         #expect(silent == [])
     }
 
+    /// What is given to `write` may be executed several times, or rolled back after its last line: an effect outside of the
+    /// transaction would come again, or for nothing.
+    @Test func noTransactionHasAnEffectOutsideOfIt() throws {
+        let writes = [".write {", ".write(.", ".write(each"]
+        let effects = [
+            "withLockedValue", "withLock ", "withLock(", " Task {", "logger.", "metrics.", "delegate?", ".resume(",
+            ".yield(", "schedule()", "await ",
+        ]
+        func indentation(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
+        func hasEffect(_ line: Substring) -> Bool {
+            !line.drop { $0 == " " }.hasPrefix("//") && effects.contains { line.holds($0) }
+        }
+        var found: [String] = []
+        for file in try tree.swiftFiles(in: "Sources") where file.target != "XferTestSupport" {
+            for (index, line) in file.lines.enumerated() {
+                let isExtension = line.hasPrefix("extension StoreTransaction")
+                guard isExtension || writes.contains(where: { line.holds($0) }) else { continue }
+                let depth = indentation(line)
+                var block = isExtension ? [] : line.split(separator: ".write").suffix(1)
+                block += file.lines[(index + 1)...].prefix { $0.isEmpty || indentation($0) > depth }
+                let first = index + (isExtension ? 2 : 1)
+                found += block.enumerated().filter { hasEffect($0.element) }.map { "\(file.path):\(first + $0.offset)" }
+            }
+        }
+        #expect(found == [])
+    }
+
     /// Errors are logged and shown: without a description of its own one would be shown as Swift's text of its fields.
     @Test func everyErrorDescribesItself() throws {
         let files = try tree.swiftFiles(in: "Sources").filter { $0.target != "XferTestSupport" }
