@@ -203,7 +203,7 @@ extension RunScheduler {
     /// Commits the starts of all brief runs that can still be ordinary ones, so that their tasks can be changed.
     func commitAllStarts() async {
         await passEnded()
-        await commitStarts(of: Set(briefs.runs.keys).subtracting(briefs.publishing))
+        await showBriefRuns()
     }
 
     /// Commits the starts of brief runs before their tasks are listed or counted, so that a reader finds that they run.
@@ -226,7 +226,7 @@ extension RunScheduler {
     /// tasks are free for verbs and for ordinary runs, which wait for the end of the round and say so.
     func leaveRounds(begunBefore limit: MonotonicInstant) async {
         let ids = briefs.tasks(ofRoundsBefore: limit)
-        guard !ids.isEmpty else { return }
+        guard !ids.isEmpty, !machine.holds.contains(.degraded) else { return }
         services.unansweredPublishes.withLockedValue { $0.formUnion(ids) }
         let now = clock()
         do {
