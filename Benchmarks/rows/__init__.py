@@ -7,6 +7,8 @@ ALL = {
     "tls": downloads.tls,
     "small": downloads.small,
     "small-ext4": downloads.small_on_disk,
+    "small-overwrite": downloads.small_overwriting,
+    "small-checksums": downloads.small_verified,
     "hosts": downloads.hosts,
     "h2": downloads.http2,
     "line-small": line.small,

@@ -1,5 +1,6 @@
 """Whole downloads beside curl, aria2c and wget2: one big file, and many small ones."""
 
+import hashlib
 import random
 import shutil
 
@@ -45,6 +46,30 @@ def small_on_disk(bench):
     outcome.ask_ratio("processor time", "aria2c", at_most=0.6)
     outcome.ask("peak memory", at_most=40, worst=True)
     return outcome
+
+
+def small_overwriting(bench):
+    outcome = Outcome(
+        f"{bench.count:,} files of 4 KiB over http, {PARALLEL} at a time, to memory; xfer's may replace others")
+    _small_files(bench, outcome, [Aria], False, lambda _: ["--on-conflict", "overwrite"])
+    outcome.ask_ratio("time", "aria2c", at_most=1.25)
+    return outcome
+
+
+def small_verified(bench):
+    outcome = Outcome(
+        f"{bench.count:,} files of 4 KiB over http, {PARALLEL} at a time, to memory; xfer verifies SHA-256 digests")
+    _small_files(bench, outcome, [Aria], False, _checksums)
+    outcome.ask_ratio("time", "aria2c", at_most=1.25)
+    return outcome
+
+
+def _checksums(served):
+    """The option for a list of the files' digests, which lies beside their directory."""
+    files = [path for path in served.iterdir() if path.name.startswith("small-")]
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (served.parent / "SHA256SUMS").write_text("".join(lines))
+    return ["--checksums", str(served.parent / "SHA256SUMS")]
 
 
 def hosts(bench):
@@ -98,12 +123,14 @@ def _one_file(bench, outcome, size, peers, is_secure=False):
     shutil.rmtree(memory)
 
 
-def _small_files(bench, outcome, peers, on_disk):
+def _small_files(bench, outcome, peers, on_disk, options=lambda _: []):
+    """`options` answers those of xferctl for the directory of the files that are served."""
     memory = bench.new_directory("memory")
     out = bench.new_directory("out", on_disk) / "files"
     with Nginx(memory, memory / "served") as server, Daemon(bench, roots=[out.parent]) as daemon:
         urls = [server.url(name) for name in _write_small(server, bench.count)]
-        tools = [tool for tool in [*(peer(bench) for peer in peers), Xfer(bench, daemon)] if tool.is_installed()]
+        xfer = Xfer(bench, daemon, *options(server.served))
+        tools = [tool for tool in [*(peer(bench) for peer in peers), xfer] if tool.is_installed()]
         fetch_all(bench, outcome, tools, urls, out, [4096] * len(urls), daemon, keeps=on_disk)
     shutil.rmtree(memory)
     shutil.rmtree(out.parent)

@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferModel
