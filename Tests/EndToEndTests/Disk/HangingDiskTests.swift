@@ -43,28 +43,12 @@ private final class HangingDisk: Sendable {
 /// A disk that hangs holds up its own tasks, which say so, and nothing else.
 @Suite(.serialized, .enabled(if: HangingDisk.isPossible, "needs sshfs, sftp-server and to mount file systems"))
 struct HangingDiskTests {
-    private func options(_ disk: String, _ home: TemporaryDirectory) throws -> DaemonFixture.Options {
-        var options = DaemonFixture.Options()
-        let downloads = try home.makeDirectory("downloads")
-        options.downloads = downloads
-        options.settings = ["download": ["roots": "[\"\(downloads)\", \"\(disk)\"]"]]
-        return options
-    }
-
-    private func expectWaiting(_ id: Int64, for disk: String, in daemon: DaemonFixture) async throws {
-        try await eventually("task \(id) waits for the disk") {
-            let view = try await daemon.view(id)
-            return view.waitReason == "destination_unavailable"
-                && view.errorMessage.contains("\(disk) does not answer")
-        }
-    }
-
     @Test func newTasksForADiskThatHangsWaitForItAndOthersRun() async throws {
         let (disk, home) = (try await HangingDisk(), try TemporaryDirectory("xfer-home"))
         let server = try await FaultServer()
         let source = SourceVersion.tagged(1, length: 100_000)
         server.serve("/f", source)
-        try await withDaemon(try options(disk.path, home)) { daemon in
+        try await withDaemon(try .besides(disk.path, home)) { daemon in
             disk.hang()
             defer { disk.answer() }
             let hanging = try await withThrowingTaskGroup(of: Int64.self) { group in
@@ -79,7 +63,7 @@ struct HangingDiskTests {
             }
             let other = try await daemon.add(server.url("/f"), ["coalesce": false])
             try expectFile(try await daemon.complete(other), is: source)
-            for id in hanging { try await expectWaiting(id, for: disk.path, in: daemon) }
+            for id in hanging { try await daemon.expectWaiting(id, for: disk.path) }
             _ = try await daemon.call("task.cancel", ["ids": [.integer(hanging[0])]])
             #expect(try await daemon.view(hanging[0]).state == "cancelled")
             disk.answer()
@@ -97,7 +81,7 @@ struct HangingDiskTests {
             server.serve("/\(number)", source, faults: [[.stall(at: 400_000, until: gate)]])
         }
         server.serve("/other", source)
-        try await withDaemon(try options(disk.path, home)) { daemon in
+        try await withDaemon(try .besides(disk.path, home)) { daemon in
             var ids: [Int64] = []
             for number in 0..<3 {
                 let id = try await daemon.add(server.url("/\(number)"), ["dir": .string(disk.path)])
@@ -111,92 +95,32 @@ struct HangingDiskTests {
             try await daemon.start()
             let other = try await daemon.add(server.url("/other"))
             try expectFile(try await daemon.complete(other), is: source)
-            for id in ids { try await expectWaiting(id, for: disk.path, in: daemon) }
+            for id in ids { try await daemon.expectWaiting(id, for: disk.path) }
             try await daemon.stop()
             disk.answer()
             try await daemon.start()
             for id in ids { try expectFile(try await daemon.complete(id), is: source) }
         }
     }
+}
 
-    private func freeze(_ option: String, _ disk: LoopFileSystem) async throws {
-        let result = try await Command.run(try #require(Command.find("fsfreeze")), [option, disk.path])
-        guard result.isSuccess else { throw TimedOut("fsfreeze \(option): \(result)") }
+extension DaemonFixture.Options {
+    /// Downloads to this disk, or by default to a directory of `home`.
+    static func besides(_ disk: String, _ home: TemporaryDirectory) throws -> DaemonFixture.Options {
+        var options = DaemonFixture.Options()
+        let downloads = try home.makeDirectory("downloads")
+        options.downloads = downloads
+        options.settings = ["download": ["roots": "[\"\(downloads)\", \"\(disk)\"]"]]
+        return options
     }
+}
 
-    /// A snapshot among many small downloads: a round is caught between its intents and its end, as a rule.
-    @Test(.enabled(if: Command.find("fsfreeze") != nil && Command.find("losetup") != nil, "needs fsfreeze and losetup"))
-    func verbsReachSmallDownloadsThatAFrozenDiskHasCaught() async throws {
-        let (disk, home) = (try await LoopFileSystem(megabytes: 64), try TemporaryDirectory("xfer-home"))
-        let server = try await FaultServer()
-        let source = SourceVersion.tagged(4, length: 2000)
-        server.serve("/f", source)
-        try await withDaemon(try options(disk.path, home)) { daemon in
-            func tasks(_ names: [String]) -> JSONValue {
-                .array(
-                    names.map { name in
-                        [
-                            "url": .string(server.url("/f")), "dir": .string(disk.path), "output": .string(name),
-                            "coalesce": false,
-                        ]
-                    })
-            }
-            func add(_ names: [String]) async throws -> [Int64] {
-                let answer = try await daemon.call("task.add", ["tasks": tasks(names)])
-                return try #require(answer["ids"]?.arrayValue).compactMap(\.integerValue)
-            }
-            // From now on the directory is known to take files.
-            for id in try await add(["first"]) { try await daemon.complete(id) }
-            let names = (0..<600).map { "\($0)" }
-            let ids = try await add(names)
-            try await eventually("some have their names") { try FileTree.names(in: disk.path).count > 60 }
-            try await freeze("-f", disk)
-            do {
-                _ = try await daemon.call("task.pause", ["ids": .array(ids.map { .integer($0) })])
-            } catch {
-                try await freeze("-u", disk)
-                throw error
-            }
-            try await freeze("-u", disk)
-            _ = try await daemon.call("task.resume", ["ids": .array(ids.map { .integer($0) })])
-            for id in ids { try expectFile(try await daemon.complete(id), is: source) }
-            let found = Set(try FileTree.names(in: disk.path).filter { !$0.hasPrefix(".") })
-            #expect(found == Set(names + ["first", "lost+found"]), "each file once")
+extension DaemonFixture {
+    func expectWaiting(_ id: Int64, for disk: String) async throws {
+        try await eventually("task \(id) waits for the disk") {
+            let view = try await view(id)
+            return view.waitReason == "destination_unavailable"
+                && view.errorMessage.contains("\(disk) does not answer")
         }
-        try await disk.detach()
-    }
-
-    /// A snapshot freezes the disk for a while: reading goes on, and writing hangs. A small file is written by a round of
-    /// its directory.
-    @Test(.enabled(if: Command.find("fsfreeze") != nil && Command.find("losetup") != nil, "needs fsfreeze and losetup"))
-    func aSmallDownloadToAFrozenDiskHoldsUpNoOther() async throws {
-        let (disk, home) = (try await LoopFileSystem(megabytes: 32), try TemporaryDirectory("xfer-home"))
-        let server = try await FaultServer()
-        let source = SourceVersion.tagged(3, length: 5000)
-        server.serve("/f", source)
-        try await withDaemon(try options(disk.path, home)) { daemon in
-            func add(_ name: String, _ directory: String) async throws -> Int64 {
-                try await daemon.add(
-                    server.url("/f"), ["dir": .string(directory), "output": .string(name), "coalesce": false])
-            }
-            // From now on the directories are known to take files.
-            for directory in [disk.path, daemon.downloads] {
-                try expectFile(try await daemon.complete(try await add("first", directory)), is: source)
-            }
-            try await freeze("-f", disk)
-            let frozen = try await add("frozen", disk.path)
-            do {
-                try expectFile(try await daemon.complete(try await add("other", daemon.downloads)), is: source)
-                try await expectWaiting(frozen, for: disk.path, in: daemon)
-            } catch {
-                try await freeze("-u", disk)
-                throw error
-            }
-            try await freeze("-u", disk)
-            try expectFile(try await daemon.complete(frozen), is: source)
-            #expect(
-                try FileTree.entries(below: disk.path).filter { $0.hasPrefix("f") }.sorted() == ["first", "frozen"])
-        }
-        try await disk.detach()
     }
 }
