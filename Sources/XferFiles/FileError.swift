@@ -166,6 +166,11 @@ extension String {
 }
 
 extension FileError {
+    /// The error of a path whose file system does not answer. It does not touch that file system.
+    public static func unansweringMount(of path: String) -> FileError {
+        .unanswering(path: path, mountPoint: MountTable.present.mount(of: path)?.point ?? "/")
+    }
+
     /// The error of a task that fails for this.
     public var transferError: TransferError { TransferError(reason, description, isRetriable: isRetriable) }
 

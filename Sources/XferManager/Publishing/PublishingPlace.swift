@@ -38,9 +38,7 @@ struct PublishingPlace: Sendable {
     }
 
     /// The error of a path that does not answer.
-    var unanswering: FileError {
-        .unanswering(path: key.path, mountPoint: MountTable.present.mount(of: key.path)?.point ?? "/")
-    }
+    var unanswering: FileError { .unansweringMount(of: key.path) }
 }
 
 extension PublishingPlace {

@@ -213,7 +213,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
             [pool = services.pool(of: guest, forPath: place.partial.directory)] in
             try await pool.run { try place.open(rights) }
         }
-        guard let opened else { throw FileError.cancelled }
+        guard let opened else { throw FileError.unansweringMount(of: place.partial.directory) }
         return opened
     }
 

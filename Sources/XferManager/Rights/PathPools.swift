@@ -137,7 +137,7 @@ extension PathPools {
             if let value { return value }
             work.abandon(in: hanging, of: pool)
         }
-        throw FileError.unanswering(path: path, mountPoint: MountTable.present.mount(of: path)?.point ?? "/")
+        throw FileError.unansweringMount(of: path)
     }
 
     private func hangs(_ pool: BlockingPool) -> Bool {

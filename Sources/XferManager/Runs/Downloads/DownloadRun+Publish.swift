@@ -141,7 +141,7 @@ extension DownloadRun {
         hasIntent = true
         // The file could get its name after this run has found none.
         guard !services.unansweredPublishes.withLockedValue({ [taskID] in $0.contains(taskID) }) else {
-            throw PublishingPlace(directory, of: specification, settings, services).unanswering
+            throw FileError.unansweringMount(of: directory.path)
         }
         // A small file had no name before its final one.
         let hadPart = ready != nil || !transfer.resumeData.segments.isEmpty
