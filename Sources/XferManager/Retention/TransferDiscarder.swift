@@ -209,10 +209,12 @@ final class TransferDiscarder: ManagerPart, Sendable {
         guard let guest = place.guest else {
             return try await services.paths.open(place.partial.directory) { try place.open(rights) }
         }
-        let opened = try await result(within: PathPools.patience) {
-            [pool = services.pool(of: guest, forPath: place.partial.directory)] in
-            try await pool.run { try place.open(rights) }
+        let pool = services.pool(of: guest, forPath: place.partial.directory)
+        // Each attempt would wait behind those that hang.
+        guard !pool.isSilent(for: PathPools.patience) else {
+            throw FileError.unansweringMount(of: place.partial.directory)
         }
+        let opened = try await result(within: PathPools.patience) { try await pool.run { try place.open(rights) } }
         guard let opened else { throw FileError.unansweringMount(of: place.partial.directory) }
         return opened
     }
