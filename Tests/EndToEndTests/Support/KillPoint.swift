@@ -16,12 +16,17 @@ struct KillPoint: Sendable, CustomTestStringConvertible {
     var place: Place?
     /// The error with which this call and all later ones fail without an effect, such as `EIO`; nil kills.
     var error: String?
+    /// True if only this call of each thread fails.
+    var isSingle = false
 
     fileprivate var injection: String {
-        "\(call):" + (error.map { "error=\($0):when=\(number)+" } ?? "signal=KILL:when=\(number)")
+        let effect = error.map { "error=\($0)" } ?? "signal=KILL"
+        return "\(call):\(effect):when=\(number)" + (error == nil || isSingle ? "" : "+")
     }
 
-    var testDescription: String { "\(call) \(number)" + (place.map { " on \($0)" } ?? "") }
+    var testDescription: String {
+        "\(call) \(number)" + (place.map { " on \($0)" } ?? "") + (error.map { " fails with \($0)" } ?? "")
+    }
 
     /// Whether strace may trace the daemon.
     static let isPossible = Machine.isRoot && Command.find("strace") != nil
