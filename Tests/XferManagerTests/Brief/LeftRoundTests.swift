@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import Testing
+import XferCore
 import XferFiles
 import XferModel
 import XferStore
@@ -67,6 +68,29 @@ struct LeftRoundTests {
         try await eventually("no round is left") {
             let isNoneLeft = manager.services.unansweredPublishes.withLockedValue(\.isEmpty)
             return try await manager.store.read { try $0.briefIntents() }.isEmpty && isNoneLeft
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    /// A start settles what a crash has left of small files, and waits for no disk that hangs.
+    @Test func theRecoveryOfASmallFileEndsAlthoughTheDiskHangs() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let directory = try DirectoryHandle(ofService: fixture.downloads)
+        try FileTree.write("mine", to: fixture.downloads + "/a")
+        let intent = PublishIntent(finalName: "a", part: try #require(try directory.facts(of: "a")))
+        let disk = ThreadGate()
+        let hanging = Task { await disk.hold(manager.services.pool) }
+        defer { disk.open() }
+        await disk.arrived(4)
+        await #expect(throws: FileError.self) {
+            _ = try await manager.services.recover(intent, partName: nil, in: directory)
+        }
+        disk.open()
+        await hanging.value
+        try await eventually("it is recovered") {
+            let way = try? await manager.services.recover(intent, partName: nil, in: directory)
+            return way == .done
         }
         await manager.shutdown(.suspend)
     }
