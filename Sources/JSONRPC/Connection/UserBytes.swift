@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// The bytes in memory of all connections of one user. Notifications and streams do not count, so a subscriber that
+/// The bytes in memory of all connections of one user, on all endpoints. Notifications and streams do not count, so a subscriber that
 /// does not read may still send requests.
 final class UserBytes: Sendable {
     /// Answers that wait to be read.
@@ -15,6 +15,37 @@ final class UserBytes: Sendable {
         input = WaitingBytes(
             limit: max(limits.waitingBytesPerUser, limits.messageBytes), reason: "too_much_input",
             what: "of this user's messages are incomplete or not carried out yet: send fewer long ones at a time")
+    }
+}
+
+/// The bytes in memory of each user who has connections, on whatever endpoint.
+final class UserByteTable: Sendable {
+    /// A user's privileged clients count by themselves: their messages have no limit, and must not take the room of the
+    /// user's other clients.
+    private struct User: Hashable {
+        let id: UInt32
+        let isPrivileged: Bool
+    }
+
+    private struct Entry {
+        weak var bytes: UserBytes?
+    }
+
+    private let limits: RPCLimits
+    private let entries = NIOLockedValueBox<[User: Entry]>([:])
+
+    init(_ limits: RPCLimits) { self.limits = limits }
+
+    /// The count of a user's connections. It exists as long as one of them.
+    func bytes(of user: UInt32, isPrivileged: Bool) -> UserBytes {
+        let user = User(id: user, isPrivileged: isPrivileged)
+        return entries.withLockedValue { entries in
+            if let known = entries[user]?.bytes { return known }
+            entries = entries.filter { $0.value.bytes != nil }
+            let new = UserBytes(limits)
+            entries[user] = Entry(bytes: new)
+            return new
+        }
     }
 }
 

@@ -17,7 +17,7 @@ public struct HTTPSessions: Sendable {
     ) {
         dispatcher = Dispatcher(service: service, limits: limits, turns: turns)
         self.routes = HTTPRouteTable(routes)
-        gated = GatedRequests(gate: gate, limits: limits)
+        gated = GatedRequests(gate: gate, limits: limits, bytes: turns.bytes) { service.isPrivileged($0) }
     }
 
     /// The handlers of a new connection.
@@ -37,20 +37,21 @@ public struct HTTPSessions: Sendable {
 final class GatedRequests: Sendable {
     let gate: any HTTPGate
     private let limits: RPCLimits
-    private let state = NIOLockedValueBox(State())
-
-    private struct State {
-        /// One for each user who ever had a token.
-        var bytes: [UInt32: UserBytes] = [:]
-    }
+    private let bytes: UserByteTable
+    private let isPrivileged: @Sendable (PeerCredentials) -> Bool
 
     /// The last id that was given to a session. It begins above the ids that the connections of an `RPCServer` reach,
     /// because the service identifies connections by their ids. All listeners share it.
     private static let lastID = NIOLockedValueBox<UInt64>(1 << 48)
 
-    init(gate: any HTTPGate, limits: RPCLimits) {
+    init(
+        gate: any HTTPGate, limits: RPCLimits, bytes: UserByteTable,
+        isPrivileged: @escaping @Sendable (PeerCredentials) -> Bool
+    ) {
         self.gate = gate
         self.limits = limits
+        self.bytes = bytes
+        self.isPrivileged = isPrivileged
     }
 
     func connection(for client: HTTPClient, on channel: any Channel) -> RPCConnection {
@@ -63,11 +64,8 @@ final class GatedRequests: Sendable {
         let bytes =
             client.remote.tokenID == 0
             ? UserBytes(limits)
-            : state.withLockedValue { state in
-                let bytes = state.bytes[client.user.userID] ?? UserBytes(limits)
-                state.bytes[client.user.userID] = bytes
-                return bytes
-            }
+            : self.bytes.bytes(
+                of: client.user.userID, isPrivileged: client.remote.isPrivileged && isPrivileged(client.user))
         return RPCConnection(
             id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, bytes: bytes,
             onActing: { [gate] in gate.recognised($0, on: channel) })

@@ -15,8 +15,8 @@ final class ClientRegistry: Sendable {
         /// The open connections.
         var clients: [UInt64: any Channel] = [:]
         var places: [UInt64: Place] = [:]
-        /// The number of places and the bytes of each user who has a place.
-        var users: [UInt32: (count: Int, bytes: UserBytes)] = [:]
+        /// The number of places of each user who has one.
+        var users: [UInt32: Int] = [:]
         /// The number of places of clients that are not privileged.
         var ordinary = 0
         var refused: [UInt64: any Channel] = [:]
@@ -27,9 +27,8 @@ final class ClientRegistry: Sendable {
         mutating func removePlace(_ id: UInt64) {
             guard let place = places.removeValue(forKey: id) else { return }
             if !place.isPrivileged { ordinary -= 1 }
-            if let user = users[place.user] {
-                users[place.user] = user.count > 1 ? (user.count - 1, user.bytes) : nil
-            }
+            let left = users[place.user, default: 0] - 1
+            users[place.user] = left > 0 ? left : nil
         }
     }
 
@@ -39,7 +38,7 @@ final class ClientRegistry: Sendable {
     init(limits: RPCLimits) { self.limits = limits }
 
     enum Admission {
-        case accepted(id: UInt64, bytes: UserBytes)
+        case accepted(id: UInt64)
         /// There are too many connections. `count` is the number of connections that are being refused now, including
         /// this one.
         case refused(id: UInt64, RPCError, count: Int)
@@ -53,17 +52,15 @@ final class ClientRegistry: Sendable {
         state.withLockedValue { state in
             if state.isFinishing { return .shuttingDown }
             state.nextID += 1
-            let known = state.users[user]
-            if let error = refusal(state, has: known?.count ?? 0, isPrivileged: isPrivileged) {
+            if let error = refusal(state, has: state.users[user] ?? 0, isPrivileged: isPrivileged) {
                 state.refused[state.nextID] = channel
                 return .refused(id: state.nextID, error, count: state.refused.count)
             }
-            let bytes = known?.bytes ?? UserBytes(limits)
-            state.users[user] = ((known?.count ?? 0) + 1, bytes)
+            state.users[user, default: 0] += 1
             if !isPrivileged { state.ordinary += 1 }
             state.clients[state.nextID] = channel
             state.places[state.nextID] = Place(user: user, isPrivileged: isPrivileged)
-            return .accepted(id: state.nextID, bytes: bytes)
+            return .accepted(id: state.nextID)
         }
     }
 

@@ -33,7 +33,7 @@ public final class RPCServer: Sendable {
     /// same time. It refuses further clients at once with a JSON-RPC line.
     private static let waitingRefusals = 32
 
-    /// Creates a server. `turns` are shared with the listeners; nil makes turns of its own. `threads` is the number of
+    /// Creates a server. `turns` are shared with the other endpoints; nil makes turns of its own. `threads` is the number of
     /// event loops, which serve all connections. If two routes have the same path, the last one is used.
     public init(
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(),
@@ -145,12 +145,13 @@ extension RPCServer {
         case .refused(let id, let error, let count):
             removeWhenClosed(id, channel)
             try refuse(channel, with: error, status: "503 Service Unavailable", count: count)
-        case .accepted(let id, let bytes):
+        case .accepted(let id):
             removeWhenClosed(id, channel)
             if let error = dispatcher.service.refusal(of: peer) {
                 try refuse(channel, with: error, status: "403 Forbidden", count: clients.refuse(id))
                 return
             }
+            let bytes = dispatcher.turns.bytes.bytes(of: peer.userID, isPrivileged: isPrivileged)
             let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits, bytes: bytes)
             connection.onEnd { [clients] in clients.leave(id) }
             channel.closeFuture.whenComplete { _ in connection.didClose() }

@@ -4,7 +4,7 @@ import StrictJSON
 struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
-    private let turns: RequestTurns
+    let turns: RequestTurns
 
     init(service: any RPCService, limits: RPCLimits, turns: RequestTurns) {
         self.service = service

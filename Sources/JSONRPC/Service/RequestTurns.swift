@@ -1,4 +1,5 @@
-/// The turns of requests. All endpoints of a daemon share them, so that a user gains nothing by using several.
+/// The turns of requests, and the bytes of users. All endpoints of a daemon share them, so that a user gains nothing by
+/// using several.
 public final class RequestTurns: Sendable {
     /// The turns of bulk requests (`RPCService.isBulk`).
     public let bulk: BulkTurns
@@ -12,7 +13,11 @@ public final class RequestTurns: Sendable {
     /// for may keep a thread busy: a user has one at a time.
     let long = UserTurns(limit: 1)
 
+    /// The bytes in memory of each user.
+    let bytes: UserByteTable
+
     public init(_ limits: RPCLimits) {
+        bytes = UserByteTable(limits)
         bulk = BulkTurns(limit: limits.bulkRequests)
         parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
         ordinary = UserTurns(limit: limits.requestsPerUser)

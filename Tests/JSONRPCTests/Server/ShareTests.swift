@@ -211,6 +211,26 @@ import XferTestSupport
         }
     }
 
+    /// A user gains no memory by using several endpoints; its clients with the rights of operators count by themselves.
+    @Test(arguments: [false, true]) func aUsersBytesCountOnAllEndpoints(isOtherPrivileged: Bool) async throws {
+        let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }
+        let turns = RequestTurns(limits)
+        let request = #"{"jsonrpc":"2.0","method":"big","id":1,"params":{"bytes":2000000}}"#
+        let post = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)"
+        try await withServer(limits, turns: turns) { first in
+            try await withServer(limits, service: TestService(isPrivileged: isOtherPrivileged), turns: turns) { other in
+                let greedy = try first.connect()
+                try await greedy.send(post)
+                #expect(try await greedy.head().status == 200)
+                let error = try await other.connect().call("echo", [1])["error"]
+                #expect(error?["data"]?["reason"]?.stringValue == (isOtherPrivileged ? nil : "too_much_unread"))
+                _ = try await greedy.read(2_000_000)
+                let again = try other.connect()
+                try await eventually("there is room again") { try await again.call("echo")["error"] == nil }
+            }
+        }
+    }
+
     /// One user has many connections and reads no answers.
     @Test func aUserThatReadsNoAnswersGetsNoFurtherAnswers() async throws {
         let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }

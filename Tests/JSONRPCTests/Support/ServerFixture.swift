@@ -19,10 +19,10 @@ struct ServerFixture: Sendable {
 /// Runs `body` against a started server and shuts that down afterwards, whatever happens.
 func withServer(
     _ limits: RPCLimits = .with { _ in }, routes: [HTTPRoute] = [], service: TestService = TestService(),
-    body: (ServerFixture) async throws -> Void
+    turns: RequestTurns? = nil, body: (ServerFixture) async throws -> Void
 ) async throws {
     let directory = try TemporaryDirectory("rpc")
-    let server = RPCServer(service: service, routes: routes, limits: limits)
+    let server = RPCServer(service: service, routes: routes, limits: limits, turns: turns)
     let fixture = ServerFixture(server: server, service: service, path: directory.file("s.sock"), directory: directory)
     do {
         try await server.start(on: .path(fixture.path))
