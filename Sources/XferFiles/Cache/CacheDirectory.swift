@@ -36,12 +36,15 @@ public final class CacheDirectory: Sendable {
     /// Adds the first `length` bytes of an open file: it shares the blocks if the file system can, else it copies them.
     /// Blocks for as long as copying and reading takes.
     ///
+    /// - Parameter onProgress: called with the number of bytes that are copied; see `FileCopy.copy`.
     /// - Throws: `system`, in particular if the disk is full; `cancelled`, `lengthMismatch`, `digestUnavailable`.
     public func add(
-        from source: Int32, length: Int64, key: [UInt8], isCancelled: () -> Bool = { false }
+        from source: Int32, length: Int64, key: [UInt8], isCancelled: () -> Bool = { false },
+        onProgress: (Int64) -> Void = { _ in }
     ) throws(FileError) -> Incoming {
         let file = try files.makeFile(named: try Self.newName(for: key))
-        _ = try FileCopy.copy(from: source, to: file.descriptor, length: length, isCancelled: isCancelled)
+        _ = try FileCopy.copy(
+            from: source, to: file.descriptor, length: length, isCancelled: isCancelled, onProgress: onProgress)
         let digest = try FileDigest.compute(
             descriptor: file.descriptor, algorithm: .sha256, length: length, isCancelled: isCancelled)
         return Incoming(file: file, length: length, digest: digest.bytes)

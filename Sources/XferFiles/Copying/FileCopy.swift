@@ -22,10 +22,12 @@ public enum FileCopy {
     /// - Parameters:
     ///   - length: bytes, at least 0.
     ///   - isCancelled: called at the beginning and then about every 8 MiB.
+    ///   - onProgress: called as often, with the number of bytes that are copied; not for a reflink.
     /// - Throws: `lengthMismatch` if the source is shorter than `length`, `cancelled`, `system`. After an error the
     ///   target's content is undefined.
     public static func copy(
-        from source: Int32, to target: Int32, length: Int64, isCancelled: () -> Bool = { false }
+        from source: Int32, to target: Int32, length: Int64, isCancelled: () -> Bool = { false },
+        onProgress: (Int64) -> Void = { _ in }
     ) throws(FileError) -> Means {
         guard length > 0 else { return .copy }
         if isCancelled() { throw .cancelled }
@@ -37,8 +39,8 @@ public enum FileCopy {
             try perform("cut", on: pathOfDescriptor(target)) { ftruncate(target, Int(clamping: length)) }
             return .reflink
         }
-        let copied = try copyInKernel(from: source, to: target, length: length, isCancelled)
-        try copyByHand(from: source, to: target, from: copied, to: length, isCancelled)
+        let copied = try copyInKernel(from: source, to: target, length: length, isCancelled, onProgress)
+        try copyByHand(from: source, to: target, from: copied, to: length, isCancelled, onProgress)
         return .copy
     }
 
@@ -47,11 +49,13 @@ public enum FileCopy {
 
     /// Copies as far as copy_file_range(2) can between these two files. Returns the first offset that was not copied.
     private static func copyInKernel(
-        from source: Int32, to target: Int32, length: Int64, _ isCancelled: () -> Bool
+        from source: Int32, to target: Int32, length: Int64, _ isCancelled: () -> Bool,
+        _ onProgress: (Int64) -> Void
     ) throws(FileError) -> Int64 {
         var offset: Int64 = 0
         while offset < length {
             if isCancelled() { throw .cancelled }
+            onProgress(offset)
             let wanted = Int(clamping: min(stretch, length - offset))
             let position = Int(clamping: offset)
             switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(clamping: wanted)) }) {
@@ -68,7 +72,8 @@ public enum FileCopy {
     }
 
     private static func copyByHand(
-        from source: Int32, to target: Int32, from start: Int64, to end: Int64, _ isCancelled: () -> Bool
+        from source: Int32, to target: Int32, from start: Int64, to end: Int64, _ isCancelled: () -> Bool,
+        _ onProgress: (Int64) -> Void
     ) throws(FileError) {
         guard start < end else { return }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
@@ -78,6 +83,7 @@ public enum FileCopy {
         while offset < end {
             if offset >= nextQuestion {
                 if isCancelled() { throw .cancelled }
+                onProgress(offset)
                 nextQuestion = offset.addingSaturated(stretch)
             }
             let wanted = Int(clamping: min(Int64(buffer.count), end - offset))

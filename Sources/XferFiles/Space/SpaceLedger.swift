@@ -7,6 +7,8 @@ public struct SpaceLedger: Sendable {
     /// The number of bytes that stay free on every file system, at least 0.
     public var reserve: Int64
     private var claims: [TransferID: Claim] = [:]
+    /// The number of claims that `add` has made.
+    private var added: Int64 = 0
 
     /// The last measurement of free space, by file system.
     private var measured: [UInt64: Measurement] = [:]
@@ -29,6 +31,15 @@ public struct SpaceLedger: Sendable {
     /// - Parameter fileSystem: `DirectoryHandle.fileSystemID`.
     public mutating func set(remaining: Int64, for transfer: TransferID, on fileSystem: UInt64) {
         claims[transfer] = Claim(fileSystem: fileSystem, remaining: max(0, remaining))
+    }
+
+    /// Claims space for bytes that belong to no transfer. Returns the claim's number, which no transfer and no copy of a
+    /// task has (`TransferID.copy`).
+    public mutating func add(remaining: Int64, on fileSystem: UInt64) -> TransferID {
+        added += 1
+        let id = TransferID(Int64.min / 2 + added)
+        set(remaining: remaining, for: id, on: fileSystem)
+        return id
     }
 
     /// Lowers the claim of a running transfer: the bytes it has written are no longer free.

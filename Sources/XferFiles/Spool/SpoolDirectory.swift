@@ -53,11 +53,15 @@ public final class SpoolDirectory: Sendable {
 
     /// Copies a file that is to be sent, and keeps the copy. Blocks for as long as copying takes.
     ///
+    /// - Parameter onProgress: called with the number of bytes that are copied; see `FileCopy.copy`.
     /// - Throws: `sourceChanged` also when it changes while it is copied; `system`.
-    public func copy(of source: SourceFile, by admission: SourceAdmission) throws(FileError) -> SpoolFile {
+    public func copy(
+        of source: SourceFile, by admission: SourceAdmission, onProgress: (Int64) -> Void = { _ in }
+    ) throws(FileError) -> SpoolFile {
         let original = try SendableFile(source, by: admission)
         let copy = try makeFile()
-        _ = try FileCopy.copy(from: original.descriptor, to: copy.descriptor, length: source.length)
+        _ = try FileCopy.copy(
+            from: original.descriptor, to: copy.descriptor, length: source.length, onProgress: onProgress)
         try original.checkUnchanged()
         try copy.keep()
         return copy

@@ -38,20 +38,21 @@ extension RunServices {
         do throws(FileError) {
             return try await pool.run { [rights, spool, space] () throws(FileError) in
                 let admission = rights.sources(of: owner)
-                let free = try spool.directory.freeSpace()
-                let shortfall = space.withLockedValue {
-                    $0.shortfall(remaining: length, on: spool.directory.fileSystemID, free: free)
+                return try space.claiming(length, in: spool.directory) {
+                    (onProgress) throws(FileError) -> (RequestBody, [SpoolFile]) in
+                    var files: [SpoolFile] = []
+                    var written: Int64 = 0
+                    let copied = try body.mappingSources { (source) throws(FileError) in
+                        let before = written
+                        let file = try spool.copy(of: source, by: admission) { onProgress(before.addingSaturated($0)) }
+                        written = written.addingSaturated(source.length)
+                        files.append(file)
+                        var copy = source
+                        copy.spoolName = file.name
+                        return copy
+                    }
+                    return (copied, files)
                 }
-                guard shortfall == 0 else { throw .noRoom(path: spool.directory.path, missing: shortfall) }
-                var files: [SpoolFile] = []
-                let copied = try body.mappingSources { (source) throws(FileError) in
-                    let file = try spool.copy(of: source, by: admission)
-                    files.append(file)
-                    var copy = source
-                    copy.spoolName = file.name
-                    return copy
-                }
-                return (copied, files)
             }
         } catch {
             throw ManagerError.invalidField(

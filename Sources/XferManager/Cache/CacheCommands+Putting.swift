@@ -72,20 +72,18 @@ extension CacheCommands {
         return try await services.paths.pool(of: principal, forPath: path).run {
             [context, rights = services.rights, space = services.space] () throws(FileError) -> Copy in
             let isCancelled = { context.isShuttingDown.withLockedValue(\.self) }
-            let free = try cache.directory.freeSpace()
-            let shortfall = space.withLockedValue {
-                $0.shortfall(remaining: content.length, on: cache.directory.fileSystemID, free: free)
-            }
-            guard shortfall == 0 else { throw .noRoom(path: cache.directory.path, missing: shortfall) }
-            let incoming: CacheDirectory.Incoming
-            switch content {
-            case .inline(let data):
-                incoming = try cache.add(data.bytes, key: key.bytes)
-            case .file(let source):
-                let file = try SendableFile(source, by: rights.sources(of: principal))
-                incoming = try cache.add(
-                    from: file.descriptor, length: source.length, key: key.bytes, isCancelled: isCancelled)
-                try file.checkUnchanged()
+            let incoming = try space.claiming(content.length, in: cache.directory) {
+                (onProgress) throws(FileError) -> CacheDirectory.Incoming in
+                switch content {
+                case .inline(let data): return try cache.add(data.bytes, key: key.bytes)
+                case .file(let source):
+                    let file = try SendableFile(source, by: rights.sources(of: principal))
+                    let incoming = try cache.add(
+                        from: file.descriptor, length: source.length, key: key.bytes, isCancelled: isCancelled,
+                        onProgress: onProgress)
+                    try file.checkUnchanged()
+                    return incoming
+                }
             }
             guard let checksum else { return (incoming, nil) }
             if checksum.algorithm == .sha256 {

@@ -34,6 +34,18 @@ import XferModel
         #expect(ledger.fits(remaining: 900, on: 1, free: 1000))
     }
 
+    @Test func bytesOfNoTransferAreClaimedUntilTheyAreWritten() {
+        var ledger = SpaceLedger(reserve: 0)
+        ledger.set(remaining: 10, for: TransferID(1), on: 1)
+        let copies = [ledger.add(remaining: 20, on: 1), ledger.add(remaining: 30, on: 1)]
+        #expect(Set(copies).count == 2)
+        #expect(ledger.shortfall(remaining: 40, on: 1, free: 0) == 100)
+        ledger.advance(copies[0], to: 5)
+        #expect(ledger.shortfall(remaining: 40, on: 1, free: 0) == 85)
+        for copy in copies { ledger.remove(copy) }
+        #expect(ledger.shortfall(remaining: 40, on: 1, free: 0) == 50)
+    }
+
     @Test func aMovedTransferIsCountedAtItsNewPlace() {
         var ledger = SpaceLedger(reserve: 0)
         ledger.set(remaining: 10, for: TransferID(1), on: 1)
