@@ -7,7 +7,7 @@ public struct JSONObject: Sendable {
     /// The position of each key in `members`; nil up to 16 members.
     private var index: [JSONKey: Int]?
 
-    private static let searchedInLine = 16
+    static let searchedInLine = 16
 
     public init() {}
 

@@ -2,11 +2,20 @@ extension JSONValue {
     /// Parses one whole JSON text (RFC 8259) from UTF-8 bytes.
     ///
     /// These are errors: invalid UTF-8, a byte order mark, lone surrogates, duplicate keys, numbers too large for a
-    /// double, bytes after the value, and nesting deeper than `maxDepth`. A `maxDepth` above 512 counts as 512, because
-    /// the parser is recursive and must not exhaust the stack.
-    public init(parsing bytes: some Collection<UInt8>, maxDepth: Int = 64) throws(JSONSyntaxError) {
-        let inPlace = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth: maxDepth) }
-        let result = inPlace ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth: maxDepth) }
+    /// double, bytes after the value, nesting deeper than `maxDepth`, and a value that would take more memory than
+    /// `maxMemory`. A `maxDepth` above 512 counts as 512, because the parser is recursive and must not exhaust the stack.
+    ///
+    /// - Parameter maxMemory: bytes, beside those of the strings, which are as long as in the text. They are estimated
+    ///   from the numbers of elements and members: a short text can have millions.
+    public init(
+        parsing bytes: some Collection<UInt8>, maxDepth: Int = 64, maxMemory: Int = .max
+    ) throws(JSONSyntaxError) {
+        let inPlace = bytes.withContiguousStorageIfAvailable {
+            Self.parse($0, maxDepth: maxDepth, maxMemory: maxMemory)
+        }
+        let result =
+            inPlace
+            ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth: maxDepth, maxMemory: maxMemory) }
         self = try result.get()
     }
 
@@ -16,9 +25,9 @@ extension JSONValue {
     }
 
     private static func parse(
-        _ bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int
+        _ bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int, maxMemory: Int
     ) -> Result<JSONValue, JSONSyntaxError> {
-        var parser = JSONParser(bytes, maxDepth: maxDepth)
+        var parser = JSONParser(bytes, maxDepth: maxDepth, maxMemory: maxMemory)
         do throws(JSONSyntaxError) {
             return .success(try parser.wholeText())
         } catch {
@@ -32,12 +41,23 @@ extension JSONValue {
 struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     let maxDepth: Int
+    let maxMemory: Int
     var position = 0
+    /// The estimated memory of the elements and members so far.
+    private var memory = 0
     /// Buffer for strings with escapes. Reusing it saves an allocation for each string.
     var unescaped: [UInt8] = []
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
+    // The memory of an element of an array that grows, of a member of an object, of the member's place in the index, and
+    // of the block that a container with content has.
+    private static var elementMemory: Int { 2 * MemoryLayout<JSONValue>.stride }
+    private static var memberMemory: Int { 2 * MemoryLayout<(String, JSONValue)>.stride }
+    private static var indexMemory: Int { 64 }
+    private static var blockMemory: Int { 48 }
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int, maxMemory: Int = .max) {
         self.bytes = bytes
+        self.maxMemory = maxMemory
         self.maxDepth = Swift.min(maxDepth, 512)
     }
 
@@ -69,7 +89,9 @@ struct JSONParser {
             position += 1
             return object
         }
+        try claim(Self.blockMemory)
         while true {
+            try claim(Self.memberMemory + (object.count < JSONObject.searchedInLine ? 0 : Self.indexMemory))
             guard try nextByte() == UInt8(ascii: "\"") else { throw failure(.unexpectedByte) }
             let keyOffset = position
             let key = try string()
@@ -96,7 +118,9 @@ struct JSONParser {
             position += 1
             return elements
         }
+        try claim(Self.blockMemory)
         while true {
+            try claim(Self.elementMemory)
             do throws(JSONSyntaxError) {
                 elements.append(try value(depth: depth))
             } catch {
@@ -104,6 +128,12 @@ struct JSONParser {
             }
             if try endOfElement(closing: UInt8(ascii: "]")) { return elements }
         }
+    }
+
+    /// Counts memory that the next value takes. The sum cannot overflow: it is a small multiple of the text's length.
+    private mutating func claim(_ count: Int) throws(JSONSyntaxError) {
+        memory += count
+        guard memory <= maxMemory else { throw failure(.tooLarge(limit: maxMemory)) }
     }
 
     /// Consumes what follows an element. Returns false for a comma and true for the closing bracket.

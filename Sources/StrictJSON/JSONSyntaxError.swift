@@ -14,6 +14,8 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
         case trailingBytes
         /// Arrays and objects are nested deeper than allowed.
         case tooDeep(limit: Int)
+        /// The value would take more memory than allowed.
+        case tooLarge(limit: Int)
         /// One object has the key twice. The associated value is the key, cut to 64 characters.
         case duplicateKey(String)
     }
@@ -67,6 +69,7 @@ extension JSONSyntaxError.Reason: CustomStringConvertible {
         case .invalidString: "invalid string"
         case .trailingBytes: "unexpected text after the value"
         case .tooDeep(let limit): "nested deeper than \(limit) levels"
+        case .tooLarge(let limit): "more values than fit into \(limit) bytes of memory"
         case .duplicateKey(let key): "duplicate key \"\(key)\""
         }
     }

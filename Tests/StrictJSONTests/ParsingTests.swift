@@ -57,6 +57,27 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: objects, maxDepth: 2) }
     }
 
+    /// Whatever a text consists of, the estimate of its memory grows with it.
+    @Test(arguments: ["0", "\"\"", "[0]", "{\"a\":0}", "[[0]]"])
+    func aValueOfTooMuchMemoryIsRefused(element: String) throws {
+        func parse(_ count: Int) throws {
+            let text = "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
+            _ = try JSONValue(parsing: text, maxMemory: 100_000)
+        }
+        try parse(100)
+        let error = #expect(throws: JSONSyntaxError.self) { try parse(4000) }
+        #expect(error?.reason == .tooLarge(limit: 100_000))
+    }
+
+    @Test func membersCountTowardsTheMemoryOfAnObject() throws {
+        func parse(_ count: Int) throws {
+            let text = "{" + (0..<count).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+            _ = try JSONValue(parsing: text, maxMemory: 100_000)
+        }
+        try parse(100)
+        #expect(throws: JSONSyntaxError.self) { try parse(2000) }
+    }
+
     @Test func aMillionOpenBracketsAreRefused() {
         let bytes = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: bytes, maxDepth: .max) }

@@ -7,14 +7,19 @@ final class UserBytes: Sendable {
     let output: WaitingBytes
     /// Messages that are incomplete, or have not been carried out.
     let input: WaitingBytes
+    /// Messages among these whose calls wait for events, with what they take when they are parsed.
+    let waiting: WaitingBytes
 
     init(_ limits: RPCLimits) {
         output = WaitingBytes(
             limit: limits.waitingBytesPerUser, reason: "too_much_unread",
             what: "of answers are unread on this user's connections: read them, or close some")
         input = WaitingBytes(
-            limit: max(limits.waitingBytesPerUser, limits.messageBytes), reason: "too_much_input",
+            limit: max(limits.waitingBytesPerUser / 2, limits.messageBytes), reason: "too_much_input",
             what: "of this user's messages are incomplete or not carried out yet: send fewer long ones at a time")
+        waiting = WaitingBytes(
+            limit: limits.messageBytes / 2, reason: "too_much_input",
+            what: "of this user's messages have calls that wait for events: make fewer such calls, or shorter ones")
     }
 }
 
@@ -70,6 +75,18 @@ final class WaitingBytes: Sendable {
         if bytes != 0 { waiting.withLockedValue { $0 += bytes } }
     }
 
+    /// True if so many bytes more are not beyond the limit.
+    func hasRoom(for bytes: Int) -> Bool { waiting.withLockedValue { $0 + bytes <= limit } }
+
+    /// Adds bytes if they are not beyond the limit, or none wait. Returns false if not.
+    func claim(_ bytes: Int) -> Bool {
+        waiting.withLockedValue { waiting in
+            guard waiting == 0 || waiting + bytes <= limit else { return false }
+            waiting += bytes
+            return true
+        }
+    }
+
     var refusal: RPCError { .beyondLimit("more than \(limit) bytes \(what)", reason: reason, limit: limit) }
 }
 
@@ -87,5 +104,5 @@ struct MessageBytes {
     }
 
     /// The reason why the message is not received further; nil if it is. Short messages are, whatever else waits.
-    var refusal: RPCError? { count > Dispatcher.longMessage && input.isBeyondLimit ? input.refusal : nil }
+    var refusal: RPCError? { count > Dispatcher.shortMessage && input.isBeyondLimit ? input.refusal : nil }
 }

@@ -50,7 +50,10 @@ final class LineHandler: ChannelDuplexHandler {
         // A stranger's requests, which may have their tokens within, are carried out one after the other.
         let requestLimit = connection.remote?.tokenID == 0 ? 1 : limits.requestsInFlight
         received = MessageBytes(of: connection)
-        gate = RequestGate(requestLimit: requestLimit, byteLimit: limits.messageBytes)
+        // Few connections of a user who is not privileged send no more than its messages may have.
+        let byteLimit =
+            dispatcher.service.isPrivileged(connection) ? limits.messageBytes : max(1, limits.messageBytes / 2)
+        gate = RequestGate(requestLimit: requestLimit, byteLimit: byteLimit)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -135,13 +138,15 @@ extension LineHandler {
             switch framer.next() {
             case .line(let line)?:
                 timer.stop()
+                // From here on the message counts as begun.
+                received.set(framer.count)
+                if let error = refusal(ofMessage: line.count) { return stop(error) }
                 begin(line)
             case .tooLong?:
                 let limit = dispatcher.limits.messageBytes
                 let error = RPCError.beyondLimit(
                     "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
-                connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
-                phase = .finishing(lingers: true)
+                return stop(error)
             case nil:
                 guard case .inputEnded = phase else { return }
                 begin(framer.rest(), isCutOff: true)
@@ -173,10 +178,22 @@ extension LineHandler {
 
     /// Answers a message that is not received further, and closes the connection.
     private func refuse(_ error: RPCError, context: ChannelHandlerContext) {
+        stop(error)
+        drain(context: context)
+    }
+
+    /// Answers a message, and begins no further one: the connection closes after the answers that are due.
+    private func stop(_ error: RPCError) {
         connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
         phase = .finishing(lingers: true)
         framer = LineFramer(limit: dispatcher.limits.messageBytes)
-        drain(context: context)
+    }
+
+    /// The reason why a whole message is not begun: its user has too many bytes of messages; nil if it is.
+    private func refusal(ofMessage count: Int) -> RPCError? {
+        let input = connection.bytes.input
+        guard count > Dispatcher.shortMessage, !input.hasRoom(for: count) else { return nil }
+        return dispatcher.service.isPrivileged(connection) ? nil : input.refusal
     }
 
     private func begin(_ line: [UInt8], isCutOff: Bool = false) {

@@ -24,7 +24,7 @@ extension RPCMessage {
     init(parsing text: [UInt8], limits: RPCLimits) {
         let value: JSONValue
         do throws(JSONSyntaxError) {
-            value = try JSONValue(parsing: text, maxDepth: limits.nestingDepth)
+            value = try JSONValue(parsing: text, maxDepth: limits.nestingDepth, maxMemory: limits.decodedBytes)
         } catch {
             self = .refused(RPCError(error))
             return

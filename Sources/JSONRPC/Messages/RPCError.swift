@@ -54,7 +54,8 @@ extension RPCError {
         RPCError(internalErrorCode, message, data: data(reason: "internal_error"))
     }
 
-    /// The answer to a text that `StrictJSON` refused: −32600 when only its depth is at fault, else −32700.
+    /// The answer to a text that `StrictJSON` refused: −32600 when only its depth or its size is at fault,
+    /// else −32700.
     init(_ error: JSONSyntaxError) {
         let prefix = "params."
         let path = error.path.hasPrefix(prefix) ? String(error.path.dropFirst(prefix.count)) : error.path
@@ -62,6 +63,8 @@ extension RPCError {
         switch error.reason {
         case .tooDeep(let limit):
             self = .beyondLimit(message, reason: "too_deep", limit: limit)
+        case .tooLarge(let limit):
+            self = .beyondLimit(message, reason: "too_many_values", limit: limit)
         case .duplicateKey:
             self.init(Self.parseErrorCode, message, data: Self.data(reason: "duplicate_key", path: path))
         case .invalidUTF8:

@@ -22,9 +22,10 @@ struct Dispatcher: Sendable {
     }
 
     /// The highest number of bytes of a message of a privileged client that is parsed on the connection's event loop.
-    /// Parsing a longer message there would delay other clients.
+    /// Parsing a longer message there would delay other clients. Of an unprivileged user's messages, longer ones are
+    /// refused while too many bytes of them wait.
     static let shortMessage = 4096
-    /// The number of bytes above which the messages of an unprivileged user take turns.
+    /// The number of bytes above which an unprivileged user's messages are carried out one at a time.
     static let longMessage = 64 << 10
 
     /// Parses a message that may be parsed on the event loop; nil if it may not.
@@ -35,37 +36,85 @@ struct Dispatcher: Sendable {
 
     /// Parses and answers a message. Up to `width` requests of a batch run at the same time.
     ///
+    /// A message of an unprivileged client is parsed when its turn comes: until then only its text is in memory.
+    ///
     /// - Parameter isCutOff: true if the connection ended before the message did. Such a message gets no answer if it
     ///   cannot be parsed.
     func reply(
         toText text: [UInt8], width: Int, isCutOff: Bool = false, on connection: RPCConnection
     ) async -> Reply {
-        guard text.count > Self.longMessage, !service.isPrivileged(connection) else {
-            return await reply(to: parse(text, on: connection), width: width, isCutOff: isCutOff, on: connection)
+        guard !service.isPrivileged(connection) else {
+            let message = RPCMessage(parsing: text, limits: limits)
+            return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
         }
-        _ = await turns.long.enter(for: connection)
-        let message = await parse(text, on: connection)
-        // What such a call names is bounded, and it may wait for other long messages of its user.
-        let givesBackFirst = isWaiting(message)
-        if givesBackFirst { turns.long.giveBack(for: connection) }
-        defer { if !givesBackFirst { turns.long.giveBack(for: connection) } }
-        return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
+        let own = turns.messages(ofLength: text.count)
+        switch await begin(text, in: own, on: connection) {
+        case .abandoned:
+            return Reply()
+        case .bulk:
+            return await replyInBulkTurn(toText: text, on: connection)
+        case .waiting(let message):
+            let waiting = connection.bytes.waiting
+            guard waiting.claim(text.count) else { return Reply(refusing: message, with: waiting.refusal) }
+            defer { waiting.add(-text.count) }
+            return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
+        case .ordinary(let message):
+            defer { own.giveBack(for: connection) }
+            return await reply(to: message, width: width, isCutOff: isCutOff, on: connection)
+        }
+    }
+
+    /// An unprivileged client's message whose turn has come.
+    private enum Begun {
+        /// The message, which keeps its turn.
+        case ordinary(RPCMessage)
+        /// A message whose calls wait for events, perhaps for those of the user's other messages: it has no turn any more.
+        case waiting(RPCMessage)
+        /// A bulk request. It has no turn any more, and is parsed again in that of bulk requests.
+        case bulk
+        /// A request whose client has disconnected while it waited.
+        case abandoned
+    }
+
+    /// Parses a message when its turn comes: also if the client has disconnected, because notifications are carried out.
+    private func begin(_ text: [UInt8], in own: UserTurns, on connection: RPCConnection) async -> Begun {
+        let hasWaited = await own.enter(for: connection)
+        await turns.parsing.enter(for: connection, isPrivileged: false)
+        let message = RPCMessage(parsing: text, limits: limits)
+        turns.parsing.giveBack()
+        let begun: Begun
+        switch message {
+        case .call(.request) where hasWaited && !connection.isOpen: begun = .abandoned
+        case .call(.request(_, let method, _)) where service.isBulk(method): begun = .bulk
+        case _ where isWaiting(message): begun = .waiting(message)
+        default: return .ordinary(message)
+        }
+        own.giveBack(for: connection)
+        return begun
     }
 
     private func isWaiting(_ message: RPCMessage) -> Bool {
         switch message {
-        case .call(.request(_, let method, _)): service.isWaiting(method)
-        case .call, .batch, .refused: false
+        case .call(let call): isWaiting(call)
+        case .batch(let calls): calls.contains { isWaiting($0) }
+        case .refused: false
         }
     }
 
-    /// Parses a message, that of an unprivileged client when its turn comes: also if the client has disconnected,
-    /// because notifications are carried out.
-    private func parse(_ text: [UInt8], on connection: RPCConnection) async -> RPCMessage {
-        guard !service.isPrivileged(connection) else { return RPCMessage(parsing: text, limits: limits) }
-        await turns.parsing.enter(for: connection, isPrivileged: false)
-        defer { turns.parsing.giveBack() }
-        return RPCMessage(parsing: text, limits: limits)
+    private func isWaiting(_ call: RPCCall) -> Bool {
+        switch call {
+        case .request(_, let method, _): service.isWaiting(method)
+        case .notification, .invalid: false
+        }
+    }
+
+    private func replyInBulkTurn(toText text: [UInt8], on connection: RPCConnection) async -> Reply {
+        guard await turns.bulk.acquire(for: connection, isPrivileged: false) else { return Reply() }
+        defer { turns.bulk.giveBack() }
+        guard case .call(.request(let id, let method, let params)) = RPCMessage(parsing: text, limits: limits) else {
+            return Reply()
+        }
+        return Reply(text: await carryOut(method, params, id: id, on: connection))
     }
 
     /// True if the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
@@ -95,17 +144,7 @@ struct Dispatcher: Sendable {
     private func answer(to call: RPCCall, on connection: RPCConnection) async -> [UInt8]? {
         switch call {
         case .request(let id, let method, let params):
-            await inTurn(method, on: connection) {
-                // The check comes after the turn, because other answers may have gathered while the request waited.
-                let output = connection.bytes.output
-                if output.isBeyondLimit { return RPCAnswer.error(output.refusal, id: id) }
-                do throws(RPCError) {
-                    let result = try await service.respond(to: method, params: params, on: connection)
-                    return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
-                } catch {
-                    return RPCAnswer.error(error, id: id, limit: limits.messageBytes)
-                }
-            }
+            await inTurn(method, on: connection) { await carryOut(method, params, id: id, on: connection) }
         case .notification(let method, let params):
             // A notification runs in a `Task` that is not cancelled with the connection: it has to be carried out even
             // if its client disconnects.
@@ -120,6 +159,21 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// Carries out a request whose turn has come, and returns its answer.
+    private func carryOut(
+        _ method: String, _ params: JSONValue?, id: JSONValue, on connection: RPCConnection
+    ) async -> [UInt8] {
+        // The check comes after the turn, because other answers may have gathered while the request waited.
+        let output = connection.bytes.output
+        if output.isBeyondLimit { return RPCAnswer.error(output.refusal, id: id) }
+        do throws(RPCError) {
+            let result = try await service.respond(to: method, params: params, on: connection)
+            return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
+        } catch {
+            return RPCAnswer.error(error, id: id, limit: limits.messageBytes)
+        }
+    }
+
     /// Runs `body` at once, or when its turn comes. Returns nil if the client of a request disconnects meanwhile.
     private func inTurn(
         _ method: String, isNotification: Bool = false, on connection: RPCConnection, _ body: () async -> [UInt8]?
@@ -127,8 +181,9 @@ struct Dispatcher: Sendable {
         let isPrivileged = service.isPrivileged(connection)
         guard service.isBulk(method) else {
             guard !isPrivileged, !service.isWaiting(method) else { return await body() }
-            let hasWaited = await turns.ordinary.enter(for: connection)
-            defer { turns.ordinary.giveBack(for: connection) }
+            let own = service.hasLongAnswer(method) ? turns.longAnswers : turns.ordinary
+            let hasWaited = await own.enter(for: connection)
+            defer { own.giveBack(for: connection) }
             return !hasWaited || isNotification || connection.isOpen ? await body() : nil
         }
         guard await turns.bulk.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
@@ -167,6 +222,14 @@ struct Dispatcher: Sendable {
             }
         }
         return gathered.text()
+    }
+}
+
+extension Dispatcher.Reply {
+    /// The answer to a message that is refused as a whole.
+    fileprivate init(refusing message: RPCMessage, with error: RPCError) {
+        let id: JSONValue = if case .call(let call) = message { call.id } else { .null }
+        self.init(text: RPCAnswer.error(error, id: id), isRefusal: true)
     }
 }
 

@@ -7,6 +7,9 @@ public struct RPCLimits: Hashable, Sendable {
     public var messageBytes = 4 << 20
     /// The highest number of levels of nested arrays and objects in one message. Beyond: −32600.
     public var nestingDepth = 64
+    /// The highest number of bytes of memory that one parsed message may take beside its strings, as `StrictJSON`
+    /// estimates it: a text of numbers or empty strings takes many times its length. Beyond: −32600.
+    public var decodedBytes: Int { messageBytes > Int.max / 8 ? .max : 8 * messageBytes }
     /// The highest number of connections at the same time. A further connection gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
     /// The highest number of connections of one unprivileged user (`RPCService.isPrivileged`). They count towards
@@ -31,6 +34,8 @@ public struct RPCLimits: Hashable, Sendable {
     /// all of its connections. Further requests wait; the connections take turns. Bulk requests and those that wait
     /// (`RPCService.isWaiting`) do not count.
     public var requestsPerUser = 64
+    /// The highest number of such requests that may have long answers (`RPCService.hasLongAnswer`). Further ones wait.
+    public var longAnswersPerUser = 8
     /// The highest number of bulk requests (`RPCService.isBulk`) of all connections that run at the same time; one more
     /// is reserved for privileged users. Further bulk requests wait. The users take turns, and so do the connections of
     /// each user.
@@ -52,8 +57,9 @@ public struct RPCLimits: Hashable, Sendable {
     /// The number of bytes of answers that wait to be read on all connections of one user. While more wait, the server
     /// answers the user's requests with −32600 (HTTP routes: 503) and does not carry them out.
     ///
-    /// It is also the number of bytes of an unprivileged user's messages that are incomplete, or have not been carried
-    /// out. Beyond it, a message that is longer than 64 KiB gets −32600 (HTTP: 503), and its connection is closed.
+    /// Half of it, but at least one message, is the number of bytes of an unprivileged user's messages that are incomplete,
+    /// or have not been carried out. Beyond it, a message that is longer than 4 KiB gets −32600 (HTTP: 503), and its
+    /// connection is closed.
     public var waitingBytesPerUser = 32 << 20
     /// The longest time for which the server reads and drops a client's input after the last answer, so that the client
     /// can read that answer before the connection ends.

@@ -17,6 +17,10 @@ public protocol RPCService: Sendable {
     /// `RPCLimits.requestsPerUser`.
     func isWaiting(_ method: String) -> Bool
 
+    /// True if the answer to one call of this method may have megabytes. Only `RPCLimits.longAnswersPerUser` of them run
+    /// at the same time for an unprivileged user.
+    func hasLongAnswer(_ method: String) -> Bool
+
     /// True if a call of this method in a short line takes so little processor time that it is answered on the
     /// connection's event loop, with everything it awaits there. It must not block. All others run on Swift's global
     /// executor.
@@ -46,6 +50,8 @@ extension RPCService {
     public func isBulk(_ method: String) -> Bool { false }
 
     public func isWaiting(_ method: String) -> Bool { false }
+
+    public func hasLongAnswer(_ method: String) -> Bool { false }
 
     public func isBrief(_ method: String) -> Bool { false }
 }

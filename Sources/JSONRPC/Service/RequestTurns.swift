@@ -9,9 +9,13 @@ public final class RequestTurns: Sendable {
     /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
     /// wait for the database in front of the requests of others.
     let ordinary: UserTurns
-    /// The turns of unprivileged users' long messages. Parsed, a message takes many times its length, and what it asks
-    /// for may keep a thread busy: a user has one at a time.
-    let long = UserTurns(limit: 1)
+    /// Those of the requests among them that may have long answers, in place of `ordinary`.
+    let longAnswers: UserTurns
+    /// The turns of unprivileged users' messages, by length. Parsed, a message takes many times its length, and what a
+    /// long one requests may keep a thread busy.
+    private let long = UserTurns(limit: 1)
+    private let medium = UserTurns(limit: 8)
+    private let short: UserTurns
 
     /// The bytes in memory of each user.
     let bytes: UserByteTable
@@ -21,5 +25,13 @@ public final class RequestTurns: Sendable {
         bulk = BulkTurns(limit: limits.bulkRequests)
         parsing = BulkTurns(limit: limits.parsedMessages, reserved: 0)
         ordinary = UserTurns(limit: limits.requestsPerUser)
+        longAnswers = UserTurns(limit: min(limits.longAnswersPerUser, limits.requestsPerUser))
+        short = UserTurns(limit: limits.requestsPerUser)
+    }
+
+    /// The turns in which messages of this length are parsed and carried out.
+    func messages(ofLength count: Int) -> UserTurns {
+        if count > Dispatcher.longMessage { return long }
+        return count > Dispatcher.shortMessage ? medium : short
     }
 }

@@ -4,7 +4,17 @@ import NIOConcurrencyHelpers
 /// delay only that user's others.
 final class UserTurns: Sendable {
     private let limit: Int
-    private let users = NIOLockedValueBox<[UInt32: TurnOrder<CheckedContinuation<Bool, Never>>]>([:])
+    private let users = NIOLockedValueBox<[Holder: TurnOrder<CheckedContinuation<Bool, Never>>]>([:])
+
+    /// A user, or the connection of a client without a token: strangers have nothing in common.
+    private enum Holder: Hashable {
+        case user(UInt32)
+        case stranger(UInt64)
+
+        init(_ connection: RPCConnection) {
+            self = connection.remote?.tokenID == 0 ? .stranger(connection.id) : .user(connection.peer.userID)
+        }
+    }
 
     init(limit: Int) { self.limit = max(1, limit) }
 
@@ -12,9 +22,10 @@ final class UserTurns: Sendable {
     /// turn did not begin at once.
     func enter(for connection: RPCConnection) async -> Bool {
         let requester = TurnRequester(user: connection.peer.userID, connection: connection.id)
+        let holder = Holder(connection)
         return await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
             let hasBegun = users.withLockedValue {
-                $0[requester.user, default: TurnOrder(limit: limit)].request(continuation, for: requester)
+                $0[holder, default: TurnOrder(limit: limit)].request(continuation, for: requester)
             }
             if hasBegun { continuation.resume(returning: false) }
         }
@@ -22,10 +33,10 @@ final class UserTurns: Sendable {
 
     /// Ends a turn.
     func giveBack(for connection: RPCConnection) {
-        let user = connection.peer.userID
+        let holder = Holder(connection)
         let next = users.withLockedValue { users in
-            let next = users[user]?.giveBack()
-            if users[user]?.isIdle ?? false { users[user] = nil }
+            let next = users[holder]?.giveBack()
+            if users[holder]?.isIdle ?? false { users[holder] = nil }
             return next
         }
         next?.resume(returning: true)

@@ -51,6 +51,8 @@ package final class DaemonService: RPCService {
 
     package func isWaiting(_ method: String) -> Bool { methods[method]?.handler.isWaiting ?? false }
 
+    package func hasLongAnswer(_ method: String) -> Bool { methods[method]?.handler.hasLongAnswer ?? false }
+
     package func isBrief(_ method: String) -> Bool { methods[method]?.handler.isBrief ?? false }
 
     package func respond(

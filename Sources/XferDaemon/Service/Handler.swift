@@ -8,6 +8,7 @@ package struct Handler: Sendable {
     let access: MethodAccess
     let isBulk: Bool
     let isWaiting: Bool
+    let hasLongAnswer: Bool
     let isBrief: Bool
     /// Returns the result's text.
     let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
@@ -32,6 +33,7 @@ package struct Handler: Sendable {
         access = Method.access
         isBulk = Method.isBulk
         isWaiting = Method.isWaiting
+        hasLongAnswer = Method.hasLongAnswer
         isBrief = Method.isBrief
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)

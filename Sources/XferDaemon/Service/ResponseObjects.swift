@@ -32,6 +32,7 @@ enum ResponseObjects {
             case .invalidString: "an invalid string"
             case .trailingBytes: "unexpected text after the value"
             case .tooDeep(let limit): "nested deeper than \(limit)"
+            case .tooLarge(let limit): "more values than fit into \(limit) bytes of memory"
             case .duplicateKey: "a key that occurs twice in one object"
             }
         return "\(what) at byte \(error.offset)"

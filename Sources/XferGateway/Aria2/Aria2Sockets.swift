@@ -131,6 +131,8 @@ struct DialectService: RPCService {
 
     func isWaiting(_ method: String) -> Bool { scoped.isWaiting(method) }
 
+    func hasLongAnswer(_ method: String) -> Bool { scoped.hasLongAnswer(method) }
+
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {

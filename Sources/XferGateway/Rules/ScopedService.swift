@@ -17,6 +17,8 @@ struct ScopedService: RPCService {
 
     func isWaiting(_ method: String) -> Bool { service.isWaiting(method) }
 
+    func hasLongAnswer(_ method: String) -> Bool { service.hasLongAnswer(method) }
+
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {

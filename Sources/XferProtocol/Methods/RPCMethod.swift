@@ -24,6 +24,8 @@ public protocol RPCMethod: Sendable {
     static var isBulk: Bool { get }
     /// True if a call waits for an event, as long as the caller allows. It does not count towards a user's running calls.
     static var isWaiting: Bool { get }
+    /// True if the answer to one call may have megabytes. Only a few such calls of a user run at the same time.
+    static var hasLongAnswer: Bool { get }
     /// True if a call with few parameters takes so little time that the thread that read it also answers it.
     static var isBrief: Bool { get }
 }
@@ -32,6 +34,7 @@ extension RPCMethod {
     public static var errors: [ErrorCode] { [] }
     public static var isBulk: Bool { false }
     public static var isWaiting: Bool { false }
+    public static var hasLongAnswer: Bool { false }
     public static var isBrief: Bool { false }
 }
 

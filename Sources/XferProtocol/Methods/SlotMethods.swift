@@ -10,6 +10,7 @@ public enum SlotGet: RPCMethod {
     public static let name = "slot.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
+    public static let hasLongAnswer = true
     public static let summary = "The task in one of the caller's slots."
     public static let examples = [
         MethodExample(

@@ -6,6 +6,7 @@ public enum TaskRead: RPCMethod {
     public static let name = "task.read"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
+    public static let hasLongAnswer = true
     public static let summary =
         "A range of a task's bytes: for a download that has not ended, the bytes committed so far; for a staged one, its file; "
         + "for a completed one, the published file if it is unchanged (inode, time of birth, size and time); "
@@ -93,6 +94,7 @@ public enum TaskResult: RPCMethod {
     public static let name = "task.result"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
+    public static let hasLongAnswer = true
     public static let summary =
         "A range of the stored response of a data or upload task, and the parsed object. "
         + "Stored for 7 days, also for a task that failed because of its status, type or content."

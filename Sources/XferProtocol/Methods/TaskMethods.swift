@@ -17,6 +17,7 @@ public enum TaskGet: RPCMethod {
     public static let name = "task.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
+    public static let hasLongAnswer = true
     public static let summary = "One task with everything known about it."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
@@ -280,6 +281,7 @@ public enum TaskUpdate: RPCMethod {
     public static let name = "task.update"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
+    public static let hasLongAnswer = true
     public static let summary =
         "Changes fields of an unfinished task; one refused field refuses the call. "
         + "kind, method, url and client_key never change."
@@ -318,6 +320,7 @@ public enum TaskSetSource: RPCMethod {
     public static let name = "task.set_source"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
+    public static let hasLongAnswer = true
     public static let summary =
         "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. Kept "
         + "bytes are continued only if the server shows that they are of the same version. A task that waits because of its "

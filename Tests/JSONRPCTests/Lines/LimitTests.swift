@@ -19,6 +19,19 @@ import XferTestSupport
         }
     }
 
+    /// In memory a text of numbers takes many times its length.
+    @Test func aMessageOfTooManyValuesIsRefusedAndTheConnectionKept() async throws {
+        try await withServer(.with { $0.messageBytes = 10_000 }) { fixture in
+            let client = try fixture.connect()
+            let values = Array(repeating: "0", count: 3000).joined(separator: ",")
+            try await client.send(#"{"jsonrpc":"2.0","method":"echo","params":[\#(values)],"id":1}"# + "\n")
+            let error = try await client.message()["error"]
+            #expect(error?["code"] == -32600)
+            #expect(error?["data"] == ["reason": "too_many_values", "limit": 80_000])
+            #expect(try await client.call("echo", [1])["result"] == [1])
+        }
+    }
+
     @Test func tenMegabytesWithoutALineEndAreRefusedToAClientThatWritesFirst() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()

@@ -71,6 +71,60 @@ import XferTestSupport
         }
     }
 
+    @Test func messagesOfSomeKibibytesRunEightAtATime() async throws {
+        let service = TestService()
+        try await withServer(service: service) { fixture in
+            let client = try fixture.connect()
+            try await client.send(String(repeating: Self.hold(bytes: 5000), count: 12))
+            await service.gate.arrived(8)
+            // Short ones do not wait for them.
+            #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+            #expect(service.begun.filter { $0 == "hold" }.count == 8)
+            service.gate.open()
+            for _ in 0..<12 { #expect(try await client.message()["result"] == "held") }
+        }
+    }
+
+    @Test func requestsThatMayHaveLongAnswersHaveTurnsOfTheirOwn() async throws {
+        let service = TestService(longAnswers: ["hold"])
+        try await withServer(.with { $0.longAnswersPerUser = 2 }, service: service) { fixture in
+            let client = try fixture.connect()
+            try await client.send(lines)
+            await service.gate.arrived(2)
+            #expect(try await fixture.connect().call("echo", [1])["result"] == [1])
+            #expect(service.begun.filter { $0 == "hold" }.count == 2)
+            service.gate.open()
+            for _ in holds { #expect(try await client.message()["result"] == "held") }
+        }
+    }
+
+    /// Calls that wait have no turns, so that their bytes are bounded: half a message, and one longer message alone.
+    @Test(arguments: [false, true]) func theBytesOfAUsersWaitingCallsAreBounded(areBatches: Bool) async throws {
+        let service = TestService(waiting: ["hold"])
+        try await withServer(.with { $0.messageBytes = 100_000 }, service: service) { fixture in
+            let first = try fixture.connect()
+            try await first.send(Self.hold(bytes: 60_000, isBatch: areBatches))
+            await service.gate.arrived(1)
+            let refused = try fixture.connect()
+            try await refused.send(Self.hold(bytes: 100, isBatch: areBatches))
+            let answer = try await refused.message()
+            #expect(answer["error"]?["data"] == ["reason": "too_much_input", "limit": 50_000])
+            #expect(answer["id"] == (areBatches ? JSONValue.null : 1))
+            // The connection stays.
+            #expect(try await refused.call("echo", [1])["result"] == [1])
+            service.gate.open()
+            _ = try await first.message()
+            try await refused.send(Self.hold(bytes: 100, isBatch: areBatches))
+            #expect(try await refused.message()["error"] == nil)
+        }
+    }
+
+    private static func hold(bytes: Int, isBatch: Bool = false) -> String {
+        let filler = String(repeating: "x", count: bytes)
+        let request = #"{"jsonrpc":"2.0","method":"hold","params":["\#(filler)"],"id":1}"#
+        return (isBatch ? "[\(request)]" : request) + "\n"
+    }
+
     /// A user's long messages run one at a time, but for those that wait.
     @Test(arguments: [false, true]) func longMessagesRunOneAtATime(isWaiting: Bool) async throws {
         let service = TestService(waiting: isWaiting ? ["hold"] : [])

@@ -211,6 +211,32 @@ import XferTestSupport
         }
     }
 
+    /// Also messages that arrive whole.
+    @Test(arguments: [false, true]) func shorterMessagesBeyondAUsersBytesAreRefused(isPosted: Bool) async throws {
+        let limits = RPCLimits.with {
+            $0.messageBytes = 1 << 20
+            $0.waitingBytesPerUser = 1 << 20
+        }
+        let service = TestService()
+        try await withServer(limits, service: service) { fixture in
+            func request(_ method: String, bytes: Int) -> String {
+                #"{"jsonrpc":"2.0","method":"\#(method)","params":["\#(String(repeating: "x", count: bytes))"],"id":1}"#
+            }
+            let held = try fixture.connect()
+            try await held.send(request("hold", bytes: 1_040_000) + "\n")
+            await service.gate.arrived(1)
+            let body = request("echo", bytes: 20_000)
+            let post = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            let other = try fixture.connect()
+            try await other.send(isPosted ? post : body + "\n")
+            let answer: JSONValue? = if isPosted { try await other.answer().json } else { try await other.message() }
+            #expect(answer?["error"]?["data"] == ["reason": "too_much_input", "limit": 1_048_576])
+            #expect(service.begun == ["hold"])
+            service.gate.open()
+            #expect(try await held.message()["result"] == "held")
+        }
+    }
+
     /// A user gains no memory by using several endpoints; its clients with the rights of operators count by themselves.
     @Test(arguments: [false, true]) func aUsersBytesCountOnAllEndpoints(isOtherPrivileged: Bool) async throws {
         let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }

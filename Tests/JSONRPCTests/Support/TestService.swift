@@ -23,18 +23,20 @@ final class TestService: RPCService {
 
     private let bulk: Set<String>
     private let waiting: Set<String>
+    private let longAnswers: Set<String>
     private let brief: Set<String>
 
     private let isEverybodyPrivileged: Bool
 
     init(
         refusing refused: RPCError? = nil, bulk: Set<String> = [], waiting: Set<String> = [],
-        brief: Set<String> = [], isPrivileged: Bool = false
+        longAnswers: Set<String> = [], brief: Set<String> = [], isPrivileged: Bool = false
     ) {
         self.refused = refused
         isEverybodyPrivileged = isPrivileged
         self.bulk = bulk
         self.waiting = waiting
+        self.longAnswers = longAnswers
         self.brief = brief
     }
 
@@ -58,6 +60,8 @@ final class TestService: RPCService {
     func isBulk(_ method: String) -> Bool { bulk.contains(method) }
 
     func isWaiting(_ method: String) -> Bool { waiting.contains(method) }
+
+    func hasLongAnswer(_ method: String) -> Bool { longAnswers.contains(method) }
 
     func isBrief(_ method: String) -> Bool { brief.contains(method) }
 
