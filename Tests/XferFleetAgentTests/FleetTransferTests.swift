@@ -187,6 +187,26 @@ struct FleetTransferTests {
         }
     }
 
+    @Test func theEventsOfAnAddComeAfterItsSequenceNumber() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(1) { fleet in
+            func task(_ name: String) -> JSONValue {
+                ["url": .string(server.url("/\(name)")), "output": .string(name)]
+            }
+            let one = try await fleet.first.call("task.add", task("one"))
+            let many = try await fleet.first.call("task.add", ["tasks": [task("a"), task("b")]])
+            let batch = try await fleet.first.call("batch.add", ["tasks": [task("c"), task("d")]])
+            for (answer, count) in [(one, 1), (many, 2), (batch, 2)] {
+                let seq = try #require(answer["seq"], "\(answer.text)")
+                let ids = answer["ids"]?.arrayValue ?? [answer["task"]?["id"]].compactMap { $0 }
+                let page = try await fleet.first.call("events.since", ["seq": seq, "types": ["task.added"]])
+                let added = (page["events"]?.arrayValue ?? []).compactMap { $0["task_id"] }
+                #expect(ids.count == count && Set(ids).isSubset(of: Set(added)), "\(answer.text) \(page.text)")
+            }
+        }
+    }
+
     @Test func anAddWithTheSameKeyIsOneTask() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "x") }

@@ -64,6 +64,7 @@ import XferTestSupport
         #expect(try await !world.fleet.events.trim(keepEvents: 2, history: .seconds(3600)))
         let page = try await world.fleet.events.list(since: 0, limit: 100)
         #expect(page.oldest == page.newest - 1 && page.events.count == 2)
+        #expect(try await world.fleet.events.newest() == page.newest)
         #expect(try await world.state(id) == .completed)
         try await world.postgres.sql("UPDATE fleet_end SET ended_at = now() - interval '2 hours'")
         _ = try await world.fleet.events.trim(keepEvents: 0, history: .seconds(3600))

@@ -34,6 +34,13 @@ extension FleetEventTable {
             events: events, next: max(since, next), newest: bounds.newest, oldest: bounds.oldest)
     }
 
+    /// The number of the newest event. Numbers are given in the order of commits.
+    public func newest() async throws(FleetError) -> Int64 {
+        try await calls.run("SELECT (SELECT seq FROM fleet_event ORDER BY seq DESC LIMIT 1)").one {
+            (row) throws(PostgresError) in try row.integer(0)
+        }
+    }
+
     /// The number of events that one page reads: with a filter more than it returns, and never all.
     private static func window(_ filter: FleetEventFilter, _ limit: Int) -> Int64 {
         filter == FleetEventFilter() ? Int64(clamping: limit) : 100_000

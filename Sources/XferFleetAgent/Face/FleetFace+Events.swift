@@ -76,7 +76,7 @@ extension FleetFace {
     private func feed(
         _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
     ) async throws -> (feed: FleetFeed, newest: Int64) {
-        let newest = try await attempt { () throws(FleetError) in try await database.tasks.queueFigures() }.newestEvent
+        let newest = try await attempt { () throws(FleetError) in try await database.events.newest() }
         if let since, since > newest { throw RPCFailure.beyondTheLog(newest: newest) }
         let start = since ?? newest
         let page = try await attempt { () throws(FleetError) in

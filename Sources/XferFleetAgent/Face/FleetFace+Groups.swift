@@ -143,7 +143,8 @@ extension FleetFace {
             admitted.append(member)
         }
         try await addNamedSettings(of: tasks.map(\.task), to: &admitted) { "tasks[\(tasks[$0].index)]." }
-        result.ids = try await insert(admitted, caller) { "tasks[\(tasks[$0].index)]." }.ids
+        let added = try await insert(admitted, caller) { "tasks[\(tasks[$0].index)]." }
+        (result.ids, result.seq) = (added.ids, added.seq)
         result.batch = try await batch(id, caller)
         return result
     }

@@ -52,7 +52,9 @@ extension FleetFace {
             let added = try await add([task], at: nil, caller) { _ in "" }
             guard let id = added.ids.first else { throw RPCFailure(.internalError, "nothing was added") }
             let found = try await self.task(id, for: caller)
-            return .one(TaskAdd.One(task: record(found, .listing), existing: !added.existing.isEmpty))
+            var one = TaskAdd.One(task: record(found, .listing), existing: !added.existing.isEmpty)
+            one.seq = added.seq
+            return .one(one)
         case .many(let tasks):
             return .many(try await add(tasks, at: nil, caller) { "tasks[\($0)]." })
         }
@@ -107,6 +109,8 @@ extension FleetFace {
         _ tasks: [FleetNewTask], _ caller: FleetCaller, path: (Int) -> String
     ) async throws -> TaskAdd.Many {
         try await requireRoom(for: tasks.count, caller)
+        // Before the commits: the events of the adds have higher numbers.
+        let seq = try await attempt { () throws(FleetError) in try await database.events.newest() }
         var (ids, existing): ([TaskID], [Int]) = ([], [])
         for chunk in tasks.chunks(of: 1000) {
             for outcome in try await attempt({ () throws(FleetError) in try await database.tasks.add(chunk) }) {
@@ -123,7 +127,9 @@ extension FleetFace {
             }
         }
         changed()
-        return TaskAdd.Many(ids: ids, existing: existing)
+        var added = TaskAdd.Many(ids: ids, existing: existing)
+        added.seq = seq
+        return added
     }
 
     /// Refuses tasks beyond the caller's number of unfinished ones. Simultaneous adds on several nodes may exceed it by
