@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import XferCore
 import XferModel
@@ -25,6 +26,22 @@ import XferTrust
         #expect(report.failure == nil && report.version == "TLSv1.3")
         #expect(report.chain.map(\.der) == [leaf.der, via.certificate.der])
         try await eventually("the server is through") { server.counts.handshakes == 1 }
+    }
+
+    /// Also one that has sent a part of its answer.
+    @Test(arguments: [[], [0x16, 0x03]] as [[UInt8]]) func aServerThatDoesNotAnswerEndsTheHandshake(part: [UInt8])
+        async throws
+    {
+        let evaluator = fixture.evaluator
+        let report = try await offThread {
+            var pair: [Int32] = [-1, -1]
+            #expect(socketpair(AF_UNIX, CInt(clamping: SOCK_STREAM.rawValue), 0, &pair) == 0)
+            defer { for socket in pair { close(socket) } }
+            #expect(write(pair[1], part, part.count) == part.count)
+            let target = TrustTarget(host: ServerName(host: "localhost"), port: 443, policies: .ordinary)
+            return try ServerProbe.handshake(over: pair[0], with: target, evaluator: evaluator, timeout: 1)
+        }
+        #expect(report.failure == "no answer within 1 s" && report.verdict == nil)
     }
 
     @Test(arguments: ["wrongHost", "expired", "notYetValid", "clientOnly", "selfSigned", "unknown", "impostor"])

@@ -8,8 +8,8 @@ import XferTrust
 public enum ServerInspection {
     /// Connects to the server, performs a TLS handshake and judges the certificates.
     ///
-    /// Blocks its thread. `timeout`, in seconds, limits the connection to each of the host's addresses, and each read
-    /// and write of the handshake. It does not limit the name's resolution or the total time.
+    /// Blocks its thread. `timeout`, in seconds, limits the connection to each of the host's addresses, and the handshake.
+    /// It does not limit the name's resolution.
     ///
     /// - Throws: `AdmissionRefusal` if `admission` refuses all of the host's addresses. Then no connection was tried.
     public static func inspect(
@@ -30,7 +30,8 @@ public enum ServerInspection {
         let target = TrustTarget(origin, policies: policies)
         do {
             let identity = try policies.clientCertificate.map { files throws in try ClientIdentity(files) }
-            let seen = try ServerProbe.handshake(over: socket, with: target, evaluator: evaluator, identity: identity)
+            let seen = try ServerProbe.handshake(
+                over: socket, with: target, evaluator: evaluator, identity: identity, timeout: timeout)
             report.tlsVersion = seen.version
             if let verdict = seen.verdict {
                 let judgement = ServerReportBuilder(
@@ -81,7 +82,6 @@ public enum ServerInspection {
             var limit = timeval(tv_sec: timeout, tv_usec: 0)
             let size = socklen_t(MemoryLayout<timeval>.size)
             setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
             if Glibc.connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 {
                 return .success(descriptor)
             }

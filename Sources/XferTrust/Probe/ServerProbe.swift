@@ -15,7 +15,7 @@ public enum ServerProbe {
         public var stapledStatus: StapledStatus?
         /// The TLS version, for example `TLSv1.3`; nil unless the handshake succeeded.
         public var version: String?
-        /// OpenSSL's reason why the handshake failed, nil when it succeeded.
+        /// The reason why the handshake failed, OpenSSL's or the missing answer; nil when it succeeded.
         public var failure: String?
 
         public init(
@@ -30,12 +30,13 @@ public enum ServerProbe {
         }
     }
 
-    /// Performs a handshake over a connected blocking socket, under the rules of every connection of this service.
-    /// Blocks: bound it with SO_RCVTIMEO and SO_SNDTIMEO. The socket stays open.
+    /// Performs a handshake over a connected socket, under the rules of every connection of this service. Blocks for
+    /// `timeout` seconds at most. The socket stays open, and does not block any more.
+    ///
     /// - Throws: when OpenSSL cannot be prepared.
     public static func handshake(
         over socket: Int32, with target: TrustTarget, evaluator: ServerTrustEvaluator,
-        identity: ClientIdentity? = nil
+        identity: ClientIdentity? = nil, timeout: Int = 10
     ) throws(HandshakeHookError) -> Report {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw HandshakeHookError("a TLS context") }
@@ -58,17 +59,38 @@ public enum ServerProbe {
         defer { SSL_free(ssl) }
         if case .domain(let name) = target.host { _ = xfer_ssl_set_server_name(ssl, name) }
         guard SSL_set_fd(ssl, socket) == 1 else { throw HandshakeHookError("the socket") }
-        let result = SSL_connect(ssl)
-        let failure = result == 1 ? nil : Self.reason(ssl, result)
-        if result == 1 { SSL_shutdown(ssl) }
+        let failure = connect(ssl, over: socket, timeout: timeout)
+        if failure == nil { SSL_shutdown(ssl) }
         ERR_clear_error()
         return Report(
             chain: seen.chain, verdict: seen.verdict, stapledStatus: seen.status,
-            version: result == 1 ? SSL_get_version(ssl).map { String(cString: $0) } : nil, failure: failure)
+            version: failure == nil ? SSL_get_version(ssl).map { String(cString: $0) } : nil, failure: failure)
     }
 
-    private static func reason(_ ssl: OpaquePointer, _ result: Int32) -> String {
-        let systemError = errno
+    /// Performs the handshake. Returns the reason why it failed; nil if it succeeded.
+    private static func connect(_ ssl: OpaquePointer, over socket: Int32, timeout: Int) -> String? {
+        _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+        let end = ContinuousClock.now.advanced(by: .seconds(timeout))
+        while true {
+            errno = 0
+            let result = SSL_connect(ssl)
+            let systemError = errno
+            if result == 1 { return nil }
+            var watched = pollfd(fd: socket, events: 0, revents: 0)
+            switch SSL_get_error(ssl, result) {
+            case SSL_ERROR_WANT_READ: watched.events = Int16(POLLIN)
+            case SSL_ERROR_WANT_WRITE: watched.events = Int16(POLLOUT)
+            default: return reason(systemError)
+            }
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else { return "no answer within \(timeout) s" }
+            let (seconds, attoseconds) = left.components
+            // An interrupted wait, and one that ends early, is repeated.
+            _ = poll(&watched, 1, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+        }
+    }
+
+    private static func reason(_ systemError: Int32) -> String {
         if let text = OpenSSLError.removeText() { return text }
         return systemError == 0 ? "the server closed the connection" : String(cString: strerror(systemError))
     }
