@@ -1,6 +1,7 @@
 import XferCore
 import XferDaemon
 import XferFleet
+import XferManager
 import XferModel
 import XferProtocol
 import XferSystem
@@ -20,6 +21,8 @@ extension FleetFace {
                 params.ids ?? []
             }
         let wanted = Set(ids)
+        guard waitedTasks.reserve(wanted.count, for: caller.name) else { throw ManagerError.tooManyWaitedTasks }
+        defer { waitedTasks.release(wanted.count, of: caller.name) }
         return try await changes.with { signal in
             var open = wanted
             while true {

@@ -4,6 +4,7 @@ import StrictJSON
 import XferCore
 import XferDaemon
 import XferFleet
+import XferManager
 import XferModel
 import XferProtocol
 import XferSystem
@@ -20,6 +21,7 @@ struct FleetFace: Sendable {
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
+    let waitedTasks = WaitedTaskCounts<String>()
     /// A copy of the node's state.
     let nodeStatus: @Sendable () -> NodeStatus
     /// Wakes the node to check for work.

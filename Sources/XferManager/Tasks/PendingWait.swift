@@ -62,7 +62,7 @@ public final class PendingWait: Sendable {
         self.goal = goal
         self.principal = principal
         self.context = context
-        guard context.waitedTasks.reserve(tasks.count, for: principal.owner) else { throw Self.tooMany }
+        guard context.waitedTasks.reserve(tasks.count, for: principal.owner) else { throw .tooManyWaitedTasks }
         let hub = context.hub
         // For states that a task passes through, any event may matter.
         let endsOnly = goal.states.allSatisfy { $0.isTerminal || $0 == .staged }
@@ -75,11 +75,6 @@ public final class PendingWait: Sendable {
             }
         }
     }
-
-    fileprivate static let tooMany = ManagerError.limitExceeded(
-        reason:
-            "tasks in all open task.wait calls of this user; wait for fewer tasks at a time, or use events.subscribe",
-        limit: WaitedTasks.maxPerUser)
 
     private static let ends = Set(
         EventType.allCases.filter { $0.isTerminal || $0 == .taskStaged || $0 == .taskRemoved })
@@ -198,31 +193,51 @@ extension StoreReader {
     }
 }
 
+/// Counts the tasks in the open calls of `task.wait` of each user.
+public final class WaitedTaskCounts<User: Hashable & Sendable>: Sendable {
+    private let counts = NIOLockedValueBox<[User: Int]>([:])
+
+    public init() {}
+
+    /// Counts the tasks; false if there would be too many (`ManagerError.tooManyWaitedTasks`).
+    public func reserve(_ count: Int, for user: User) -> Bool {
+        counts.withLockedValue { counts in
+            let before = counts[user, default: 0]
+            guard count <= WaitedTasks.maxPerUser - before else { return false }
+            counts[user] = before + count
+            return true
+        }
+    }
+
+    public func release(_ count: Int, of user: User) {
+        counts.withLockedValue { counts in
+            let rest = counts[user, default: 0] - count
+            counts[user] = rest > 0 ? rest : nil
+        }
+    }
+}
+
+extension ManagerError {
+    /// The refusal of a call of `task.wait`, because the open calls of its user would wait for too many tasks.
+    public static let tooManyWaitedTasks = ManagerError.limitExceeded(
+        reason:
+            "tasks in all open task.wait calls of this user; wait for fewer tasks at a time, or use events.subscribe",
+        limit: WaitedTasks.maxPerUser)
+}
+
 /// Counts the tasks in the open calls of `task.wait` of each user, and makes the long calls read one at a time; the
 /// users take turns.
 final class WaitedTasks: Sendable {
     /// The highest number for one user; a task counts once for each call that waits for it.
     static let maxPerUser = 100_000
 
-    private let counts = NIOLockedValueBox<[Owner: Int]>([:])
+    private let counts = WaitedTaskCounts<Owner>()
     private let reading = AsyncLock()
 
     /// Counts the tasks; false if there would be too many.
-    func reserve(_ count: Int, for owner: Owner) -> Bool {
-        counts.withLockedValue { counts in
-            let before = counts[owner, default: 0]
-            guard count <= Self.maxPerUser - before else { return false }
-            counts[owner] = before + count
-            return true
-        }
-    }
+    func reserve(_ count: Int, for owner: Owner) -> Bool { counts.reserve(count, for: owner) }
 
-    func release(_ count: Int, of owner: Owner) {
-        counts.withLockedValue { counts in
-            let rest = counts[owner, default: 0] - count
-            counts[owner] = rest > 0 ? rest : nil
-        }
-    }
+    func release(_ count: Int, of owner: Owner) { counts.release(count, of: owner) }
 
     /// Runs `body` when it is the user's turn and no other one runs.
     func inTurn<Value>(of owner: Owner, _ body: () async throws -> Value) async rethrows -> Value {
@@ -258,7 +273,7 @@ extension TaskQueries {
         var ids: [TaskID] = []
         try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { step in
             ids += step
-            guard ids.count <= WaitedTasks.maxPerUser else { throw PendingWait.tooMany }
+            guard ids.count <= WaitedTasks.maxPerUser else { throw ManagerError.tooManyWaitedTasks }
         }
         return ids
     }
