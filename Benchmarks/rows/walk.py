@@ -1,4 +1,5 @@
-"""What an operator's calls take beside a guest that uses one method at one bound of its schema over 60 connections."""
+"""What an operator's calls take beside a guest that uses one method at one bound of its schema, and one beyond it, over 60
+connections; and beside messages that take much memory when they are parsed."""
 
 import json
 import os
@@ -18,6 +19,10 @@ CONNECTIONS = 60
 ROUNDS, ROUNDS_AGAIN = 40, 200
 # Milliseconds that an operator's call may take.
 BOUND = 50
+# MB that one user may take.
+GROWTH = 64
+# Calls that a connection sends at a time.
+IN_FLIGHT = 64
 # The loads with the longest p99 are shown: there are more than 200.
 SHOWN = 10
 # Nothing else can be measured after it.
@@ -35,20 +40,27 @@ def walk(bench):
         raise Failed("a guest is another user: only root can call as one")
     user = pwd.getpwnam(GUEST)
     with shared_daemon(bench, user) as (daemon, own):
-        def measure_beside(line, rounds):
-            with calling_as(user, daemon.socket, (CONNECTIONS, [line], True)):
-                return _measure(daemon, rounds)
+        def measure_beside(lines, rounds):
+            before = processes.memory(daemon.pid)
+            with calling_as(user, daemon.socket, (CONNECTIONS, lines, True)):
+                p50, p99, during = _measure(daemon, rounds)
+            return p50, p99, during - before
 
         alone = _measure(daemon, ROUNDS)
-        loads = {name: rpc.request(method, params, 0) for name, method, params in _bounds(own)}
-        beside = {name: measure_beside(line, ROUNDS) for name, line in loads.items()}
+        outcome.add("memory, before", "xfer", "MB", alone[2])
+        # The bounds come last: they end the guest's tasks.
+        loads = _long_messages(own) | _bounds(own)
+        beside = {name: measure_beside(lines, ROUNDS) for name, lines in loads.items()}
         again = [name for name, (_, p99, _) in beside.items() if p99 > BOUND]
         beside |= {name: measure_beside(loads[name], ROUNDS_AGAIN) for name in again}
         time.sleep(5)
         outcome.add("memory, after", "xfer", "MB", processes.memory(daemon.pid))
     outcome.add("loads", "xfer", "", len(beside))
     outcome.add("loads measured again", "xfer", "", len(again))
-    outcome.add("largest memory", "xfer", "MB", max(memory for _, _, memory in beside.values()))
+    largest = max(beside, key=lambda name: beside[name][2])
+    outcome.add("largest growth of memory", "xfer", "MB", beside[largest][2])
+    outcome.ask("largest growth of memory", at_most=GROWTH)
+    outcome.notes.append(f"Memory grew most beside {largest}, against the moment before.")
     slowest = sorted(beside, key=lambda name: beside[name][1], reverse=True)[:SHOWN]
     for name, (p50, p99, _) in [("alone", alone), *((name, beside[name]) for name in slowest)]:
         outcome.add(f"p50, {name}", "xfer", "ms", p50)
@@ -65,16 +77,17 @@ def _measure(daemon, rounds):
 
 
 def _bounds(own):
-    """Every parameter with a bound at its bound, in the parameters of the method's first example; and every method
-    with those alone."""
+    """By name: the call of every parameter with a bound at its bound, in the parameters of the method's first example,
+    and one beyond it; and of every method with those alone."""
     document = json.loads(DOCUMENT.read_text())
+    loads = {}
     for method in sorted(document["methods"], key=lambda method: method["name"] in LAST):
         name = method["name"]
         if name in LEFT_OUT:
             continue
         examples = [{param["name"]: param["value"] for param in one["params"]} for one in method["examples"]]
         base = examples[0]
-        yield name, name, base
+        loads[name] = [rpc.request(name, base, 0)]
         for param in method["params"]:
             schema = param["schema"]
             shown = next((one[param["name"]] for one in examples if param["name"] in one), None)
@@ -82,7 +95,34 @@ def _bounds(own):
             if value is not None:
                 # Of two parameters that exclude each other the example has one.
                 rest = {} if param["required"] or name == "task.add" else base
-                yield f"{name} {param['name']}", name, {**rest, param["name"]: value}
+                loads[f"{name} {param['name']}"] = [
+                    rpc.request(name, {**rest, param["name"]: each}, number)
+                    for number, each in enumerate([value, _beyond(value)])]
+    return loads
+
+
+def _beyond(value):
+    """One more than a value at its bound."""
+    if isinstance(value, str):
+        return value + "a"
+    return value + value[:1] if isinstance(value, list) else value + 1
+
+
+def _long_messages(own):
+    """By name: calls that take much memory when they are parsed, or as long as they wait."""
+    def lines(count, method, params):
+        return [rpc.request(method, params, number) for number in range(count)]
+
+    def numbers(length):
+        return {"id": [0] * (length // 3)}
+    return {
+        "calls of 4 KiB of numbers": lines(IN_FLIGHT, "task.get", numbers(4000)),
+        "calls of 60 KiB of numbers": lines(IN_FLIGHT, "task.get", numbers(60_000)),
+        "calls of 4 MB of numbers": lines(1, "task.get", numbers(4_000_000)),
+        "calls of 3 MB of empty objects": lines(1, "task.get", {"id": [{}] * 750_000}),
+        "waits that name a task 5,000 times": lines(IN_FLIGHT, "task.wait", {"ids": own[:1] * 5000, "timeout": 120}),
+        "reads of whole tasks": lines(IN_FLIGHT, "task.get", {"id": own[0]}),
+    }
 
 
 def _at_bound(schema, example, document, own):
