@@ -4,7 +4,8 @@ import XferModel
 import XferProtocol
 import XferTestSupport
 
-/// A walk over the RPC document: every method is called with each bounded parameter at its bound and one beyond it.
+/// A walk over the RPC document: every method is called with each bounded parameter, and each bounded member of a
+/// parameter that is an object, at its bound and one beyond it.
 ///
 /// What the schema allows is carried out or refused for a reason of its own; one beyond is refused by the parameter's
 /// name; nothing is too much for the daemon.
@@ -50,12 +51,16 @@ import XferTestSupport
         "daemon.backup": ["file": "/nonexistent/a"], "rpc.discover": [:],
     ]
 
-    /// One parameter at a bound and one beyond it.
+    /// One parameter, or one member of it, at a bound and one beyond it.
     private struct Bound: CustomStringConvertible {
         let method: String
-        let parameter: String
+        let field: String
+        let member: String?
         let within: JSONValue
         let beyond: JSONValue
+
+        /// The path in errors.
+        var parameter: String { member.map { "\(field).\($0)" } ?? field }
 
         var description: String { "\(method) \(parameter)" }
     }
@@ -67,21 +72,21 @@ import XferTestSupport
     @Test func whatTheSchemaAllowsIsAnsweredAndOneMoreIsRefusedByItsName() async throws {
         let bounds = try Self.bounds()
         // Fewer means that the walk no longer finds them.
-        #expect(bounds.count > 100)
+        #expect(bounds.count { $0.member == nil } > 100 && bounds.count { $0.member != nil } > 100)
         try await withDaemon { daemon in
             let session = try daemon.session()
             for bound in bounds {
                 guard case .object(var params) = try #require(Self.rows[bound.method]) else { continue }
                 // Of two parameters that exclude each other the row has one.
-                if bound.parameter == "tasks", bound.method == "task.add" { params = JSONObject() }
-                if bound.parameter == "url" { params["ids"] = nil }
-                params[bound.parameter] = bound.within
+                if bound.field == "tasks", bound.method == "task.add" { params = JSONObject() }
+                if bound.field == "url" { params["ids"] = nil }
+                params[bound.field] = bound.within
                 if let refusal = await Self.refusal(of: bound.method, params, session) {
                     let isByTheBound = refusal.reason == "out_of_range" && refusal.path == bound.parameter
                     #expect(!isByTheBound && refusal.code != -32603, "\(bound): \(refusal.description.prefix(300))")
                     #expect(refusal.reason != "answer_too_large", "\(bound)")
                 }
-                params[bound.parameter] = bound.beyond
+                params[bound.field] = bound.beyond
                 let refusal = await Self.refusal(of: bound.method, params, session)
                 #expect(
                     refusal?.code == -32602 && refusal?.path?.hasPrefix(bound.parameter) == true,
@@ -116,15 +121,39 @@ import XferTestSupport
             let row = try #require(rows[name], "no row of \(name)")
             for parameter in method["params"]?.arrayValue ?? [] {
                 guard let field = parameter["name"]?.stringValue, let schema = parameter["schema"] else { continue }
-                let forms = [schema] + (schema["anyOf"]?.arrayValue ?? []) + (schema["oneOf"]?.arrayValue ?? [])
-                for form in forms {
-                    for (within, beyond) in values(of: form, row[field]) {
-                        found.append(Bound(method: name, parameter: field, within: within, beyond: beyond))
+                for (within, beyond) in forms(of: schema).flatMap({ values(of: $0, row[field]) }) {
+                    found.append(Bound(method: name, field: field, member: nil, within: within, beyond: beyond))
+                }
+                for (member, schema) in members(of: schema) {
+                    func placed(_ value: JSONValue) -> JSONValue {
+                        var object = row[field]?.objectValue ?? JSONObject()
+                        object[member] = value
+                        return .object(object)
+                    }
+                    for (within, beyond) in forms(of: schema).flatMap({ values(of: $0, row[field]?[member]) }) {
+                        found.append(
+                            Bound(
+                                method: name, field: field, member: member, within: placed(within),
+                                beyond: placed(beyond)))
                     }
                 }
             }
         }
         return found
+    }
+
+    private static func forms(of schema: JSONValue) -> [JSONValue] {
+        [schema] + (schema["anyOf"]?.arrayValue ?? []) + (schema["oneOf"]?.arrayValue ?? [])
+    }
+
+    /// The members of an object with their schemas.
+    private static func members(of schema: JSONValue) -> [(key: String, value: JSONValue)] {
+        let schemas = OpenRPCDocument.value["components"]?["schemas"]
+        for part in [schema] + (schema["allOf"]?.arrayValue ?? []) {
+            guard let name = part["$ref"]?.stringValue?.split(separator: "/").last else { continue }
+            if let properties = schemas?[String(name)]?["properties"]?.objectValue { return properties.members }
+        }
+        return []
     }
 
     /// Values at the bounds of a schema, each with one beyond.
