@@ -62,7 +62,7 @@ import Testing
     func aValueOfTooMuchMemoryIsRefused(element: String) throws {
         func parse(_ count: Int) throws {
             let text = "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
-            _ = try JSONValue(parsing: text, maxMemory: 100_000)
+            _ = try JSONValue(parsing: text.utf8, maxMemory: 100_000)
         }
         try parse(100)
         let error = #expect(throws: JSONSyntaxError.self) { try parse(4000) }
@@ -72,7 +72,7 @@ import Testing
     @Test func membersCountTowardsTheMemoryOfAnObject() throws {
         func parse(_ count: Int) throws {
             let text = "{" + (0..<count).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
-            _ = try JSONValue(parsing: text, maxMemory: 100_000)
+            _ = try JSONValue(parsing: text.utf8, maxMemory: 100_000)
         }
         try parse(100)
         #expect(throws: JSONSyntaxError.self) { try parse(2000) }
