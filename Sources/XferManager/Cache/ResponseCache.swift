@@ -18,6 +18,8 @@ final class ResponseCache: Sendable {
     let directory: CacheDirectory
     /// Threads for copying and reading, which take long for large contents.
     let pool: BlockingPool
+    /// The claims of all writers, for copies of responses.
+    private let space: NIOLockedValueBox<SpaceLedger>
     let digest: KeyedDigest
     let userAgent: String
     let clock: WallClock
@@ -31,12 +33,14 @@ final class ResponseCache: Sendable {
     let isTrimming = NIOLockedValueBox(false)
 
     init(
-        store: TaskStore, directory: CacheDirectory, pool: BlockingPool, digest: @escaping KeyedDigest,
-        userAgent: String, limits: CacheLimits, clock: @escaping WallClock, ages: RetentionAges, logger: Logger
+        store: TaskStore, directory: CacheDirectory, pool: BlockingPool, space: NIOLockedValueBox<SpaceLedger>,
+        digest: @escaping KeyedDigest, userAgent: String, limits: CacheLimits, clock: @escaping WallClock,
+        ages: RetentionAges, logger: Logger
     ) {
         self.store = store
         self.directory = directory
         self.pool = pool
+        self.space = space
         self.digest = digest
         self.userAgent = userAgent
         self.limits = NIOLockedValueBox(limits)
@@ -209,6 +213,10 @@ final class ResponseCache: Sendable {
             try await insert(response, incoming, key: key, owner: specification.owner)
         } catch FileError.cancelled {
             return
+        } catch FileError.noRoom(let path, let missing) {
+            logger.notice(
+                "a response was not cached: its disk has no room for it",
+                metadata: ["directory": "\(path)", "missing": "\(missing)"])
         } catch {
             logger.report("a response could not be cached", error)
         }
@@ -236,17 +244,20 @@ final class ResponseCache: Sendable {
     private func storeContent(
         _ content: Content, length: Int64, key: CacheKey, _ isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> CacheDirectory.Incoming {
-        let directory = directory
-        return try await pool.run { () throws(FileError) in
-            let incoming =
-                switch content {
-                case .file(let descriptor):
-                    try directory.add(
-                        from: descriptor, length: length, key: key.bytes, isCancelled: isCancelled)
-                case .bytes(let bytes): try directory.add(bytes, key: key.bytes)
-                }
-            try incoming.keep()
-            return incoming
+        return try await pool.run { [directory, space] () throws(FileError) in
+            try space.claiming(length, in: directory.directory) {
+                (onProgress) throws(FileError) -> CacheDirectory.Incoming in
+                let incoming =
+                    switch content {
+                    case .file(let descriptor):
+                        try directory.add(
+                            from: descriptor, length: length, key: key.bytes, isCancelled: isCancelled,
+                            onProgress: onProgress)
+                    case .bytes(let bytes): try directory.add(bytes, key: key.bytes)
+                    }
+                try incoming.keep()
+                return incoming
+            }
         }
     }
 

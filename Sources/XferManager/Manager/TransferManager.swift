@@ -201,8 +201,9 @@ public final class TransferManager: ManagerPart, Sendable {
                     metadata: ["path": "\(path)"])
             }
         }
+        let space = NIOLockedValueBox(SpaceLedger(reserve: settings.reserve))
         let cache = ResponseCache(
-            store: store, directory: CacheDirectory(try subdirectory("cache")), pool: digests,
+            store: store, directory: CacheDirectory(try subdirectory("cache")), pool: digests, space: space,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
             ages: ages, logger: logger)
         let rights = OwnerRights(settings, accounts: accounts)
@@ -212,7 +213,7 @@ public final class TransferManager: ManagerPart, Sendable {
             admitted: DirectoryAdmission(paths: paths, places: RootPlaces(store: store, rights: rights)),
             rights: rights,
             spool: SpoolDirectory(try subdirectory("spool")), reader: reader,
-            space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
+            space: space, policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),
             access: AccessResolver(
                 store: store, pool: pool, cookies: cookies,

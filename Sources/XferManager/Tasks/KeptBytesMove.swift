@@ -60,7 +60,7 @@ struct KeptBytesMove: Sendable {
     ) async throws -> PartRecord? {
         let (name, kept) = (transfer.partialName, transfer.resumeData)
         let end = kept.segments.map(\.committed).max() ?? 0
-        let isEnding = context.isShuttingDown
+        let (isEnding, space) = (context.isShuttingDown, context.services.space)
         return try await context.services.paths.digests(in: target).run { () throws(FileError) -> PartRecord? in
             guard
                 let part = try PartialFile.openKept(in: source, named: name, segments: kept.segments, record: kept.part)
@@ -71,9 +71,11 @@ struct KeptBytesMove: Sendable {
             let copy = try PartialFile.create(in: target, named: name)
             defer { copy.close() }
             do throws(FileError) {
-                _ = try FileCopy.copy(
-                    from: part.descriptor, to: copy.descriptor, length: end,
-                    isCancelled: { isEnding.withLockedValue(\.self) })
+                try space.claiming(end, in: target) { (onProgress) throws(FileError) in
+                    _ = try FileCopy.copy(
+                        from: part.descriptor, to: copy.descriptor, length: end,
+                        isCancelled: { isEnding.withLockedValue(\.self) }, onProgress: onProgress)
+                }
                 try copy.sync(.everything)
                 return try copy.restingRecord()
             } catch {
