@@ -253,7 +253,9 @@ extension HTTPHandler {
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        let count = body.readableBytes
+        // The one copy: the buffer, which may be twice as long, ends with this call.
+        let body = Array(body.readableBytesView)
+        let count = body.count
         received?.set(0)
         connection.beginMessage(bytes: count)
         task = Task { [dispatcher] in

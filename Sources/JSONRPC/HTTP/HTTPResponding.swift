@@ -6,11 +6,10 @@ import XferSystem
 extension Dispatcher {
     /// Answers the body of a `POST /rpc`. The status is 200 for any method's answer, 400 for a message that was refused
     /// as a whole, 204 when there is nothing to answer.
-    func answer(toPost body: ByteBuffer, on connection: RPCConnection) async -> HTTPAnswer {
-        let text = Array(body.readableBytesView)
+    func answer(toPost text: [UInt8], on connection: RPCConnection) async -> HTTPAnswer {
         let reply = await reply(toText: text, width: limits.requestsInFlight, on: connection)
-        guard let text = reply.text else { return HTTPAnswer(status: 204, contentType: "", body: .bytes([])) }
-        return .json(text + [UInt8(ascii: "\n")], status: reply.isRefusal ? 400 : 200)
+        guard let answer = reply.text else { return HTTPAnswer(status: 204, contentType: "", body: .bytes([])) }
+        return .json(answer + [UInt8(ascii: "\n")], status: reply.isRefusal ? 400 : 200)
     }
 }
 

@@ -35,9 +35,9 @@ enum HTTPTarget: Sendable {
 }
 
 extension HTTPRequest {
-    func with(_ body: ByteBuffer) -> HTTPRequest {
+    func with(_ body: [UInt8]) -> HTTPRequest {
         var request = self
-        request.body = Array(body.readableBytesView)
+        request.body = body
         return request
     }
 
