@@ -35,10 +35,10 @@ import XferStore
         for name in ["a.example", "b.example", "c.example"] {
             try await store.write { try $0.setSecureHost(Self.host(name)) }
         }
-        #expect(try await manager.strictTransport.clear(["a.example"]).isEmpty)
+        #expect(try await manager.strictTransport.clear(["a.example"]).removed.isEmpty)
         #expect(
             try await store.read { try $0.secureHosts(limit: 9) }.map(\.host).sorted() == ["b.example", "c.example"])
-        #expect(try await manager.strictTransport.clear(nil).isEmpty)
+        #expect(try await manager.strictTransport.clear(nil).removed.isEmpty)
         #expect(try await store.read { try $0.secureHosts(limit: 9) }.isEmpty)
         await manager.shutdown(.suspend)
     }

@@ -59,7 +59,9 @@ struct StrictTransportCommand: ParsableCommand {
             let params = StrictTransportClear.Params(hosts: all ? nil : hosts)
             options.show(try options.open().call(StrictTransportClear.self, params)) { result, _ in
                 result.removed.isEmpty
-                    ? ["nothing to clear"] : result.removed.map { "\(SafeText.sanitised($0)): cleared" }
+                    ? ["nothing to clear"]
+                    : result.removed.map { "\(SafeText.sanitised($0)): cleared" }
+                        + result.missing.map { "\(SafeText.sanitised($0)): not known" }
             }
         }
     }

@@ -114,7 +114,7 @@ public struct SecureHostList: Hashable, Sendable {
     }
 
     /// A domain name as the list has it; nil for an IP address, to which the field does not apply (§8.1).
-    private static func name(ofHost host: String) -> String? {
+    public static func name(ofHost host: String) -> String? {
         guard case .domain(let name) = ServerName(host: host), !name.isEmpty else { return nil }
         return name
     }

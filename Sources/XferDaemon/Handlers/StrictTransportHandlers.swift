@@ -17,7 +17,8 @@ struct StrictTransportHandlers: Sendable {
                     }
                 }),
             Handler(StrictTransportClear.self) { params, _ in
-                StrictTransportClear.Result(removed: try await hosts.clear(params.hosts))
+                let (removed, missing) = try await hosts.clear(params.hosts)
+                return StrictTransportClear.Result(removed: removed, missing: missing)
             },
         ]
     }

@@ -23,17 +23,21 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
         return (settings.strictTransport, memory.hosts.filter { $0.expiresAt > now })
     }
 
-    /// Removes hosts, or all if `hosts` is nil. Returns the names of those that were known.
+    /// Removes hosts, or all if `hosts` is nil. Returns the names of those that were known, and the others as given.
     ///
     /// The rows are deleted in the order of all other changes: a host that demands https again meanwhile stays known.
-    public func clear(_ hosts: [String]?) async throws -> [String] {
+    public func clear(_ hosts: [String]?) async throws -> (removed: [String], missing: [String]) {
         try await translatingStoreErrors {
             var named = hosts
             // A host may be stored that memory had no room for.
             if named == nil { named = try await store.read { try $0.secureHosts(limit: .max) }.map(\.host) }
             let forgotten = memory.remove(named ?? [])
             try await recorder.flush()
-            return forgotten
+            let known = Set(forgotten)
+            let missing = (hosts ?? []).filter { host in
+                !(SecureHostList.name(ofHost: host).map { known.contains($0) } ?? false)
+            }
+            return (forgotten, missing)
         }
     }
 }

@@ -63,7 +63,9 @@ public enum StrictTransportClear: RPCMethod {
         "Removes hosts that have demanded https, until they demand it again: their http URLs are requested unchanged."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("one host", params: ["hosts": ["example.org"]], result: ["removed": ["example.org"]])
+        MethodExample(
+            "two hosts", params: ["hosts": ["example.org", "example.net"]],
+            result: ["removed": ["example.org"], "missing": ["example.net"]])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -80,13 +82,18 @@ public enum StrictTransportClear: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var removed: [String] = []
+        public var missing: [String] = []
 
         public init() {}
-        public init(removed: [String]) { self.removed = removed }
+        public init(removed: [String], missing: [String]) {
+            self.removed = removed
+            self.missing = missing
+        }
 
         public static let summary = "The removed hosts."
         public static let wireFields: WireFields<Self> = [
-            .required("removed", \.removed, "The names of hosts that were known.")
+            .required("removed", \.removed, "The names of hosts that were known."),
+            .required("missing", \.missing, "The other names of the call."),
         ]
     }
 }

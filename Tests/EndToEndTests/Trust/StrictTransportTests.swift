@@ -30,6 +30,8 @@ import XferTestSupport
 
             let cleared = try await daemon.ctl("hsts", "clear", "LOCALHOST")
             #expect(cleared.isSuccess && cleared.output.contains("localhost: cleared"), "\(cleared)")
+            let again = try await daemon.call("hsts.clear", ["hosts": ["Localhost"]])
+            #expect(again == ["removed": [], "missing": ["Localhost"]])
             try await daemon.stop()
             try await daemon.start()
             #expect(try await daemon.call("hsts.list")["hosts"] == [])
