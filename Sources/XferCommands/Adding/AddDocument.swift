@@ -1,4 +1,5 @@
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// The document of `add --json`. It has `tasks`, as those of `list`, `show` and `wait`, for one URL and for several.
