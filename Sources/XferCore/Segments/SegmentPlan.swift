@@ -32,6 +32,8 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [SegmentPiece]
     private var growth: SegmentConnectionGrowth
+    /// What each connection has received, by its number.
+    private var received: [SegmentConnectionTotal] = []
     /// True if the server sent a range as requested.
     public private(set) var isProven = false
     /// The speed of the connection that ended last.
@@ -49,6 +51,9 @@ public struct SegmentPlan: Hashable, Sendable {
     /// If a connection would take longer than this for the rest of its piece, in seconds, its rear is taken even if it
     /// is small.
     static let slow = 8.0
+
+    /// The time that a connection needs until it is about as fast as the others, in round trips.
+    static let beginning = 4.0
 
     /// A connection that is slower than the others by this factor returns its piece; see `laggard`.
     static let farBelow = 8.0
@@ -109,7 +114,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Records that the connection begins a request for the whole. It continues the first piece, which is the only one.
     public mutating func begin(_ connection: Connection) {
         guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
-        pieces[index].connection = connection
+        assign(index, to: connection)
     }
 
     /// The next step of a connection that has no piece; nil when there is no work for it now.
@@ -117,7 +122,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// - Parameter idle: connections without work, this one included.
     public mutating func next(for connection: Connection, idle: Int) -> Step? {
         if let index = pieces.firstIndex(where: { $0.connection == nil && !$0.isWritten }) {
-            pieces[index].connection = connection
+            assign(index, to: connection)
             let piece = pieces[index]
             return .fetch(Segment(start: piece.start, end: piece.end, committed: piece.written))
         }
@@ -131,13 +136,16 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         if !isProven {
             let share = (victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections))
-            let rear = max(min(share, growth.trialPiece ?? share), least(for: victim))
+            let rear = max(
+                alignment,
+                growth.trialPiece(for: connection, smallest: smallest).map { min(share, $0) }
+                    ?? max(share, least(for: victim)))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
         var at = cut(victim, parts: parts, rate)
-        if let piece = growth.trialPiece {
-            let (rear, isTooLong) = max(piece, least(for: victim)).multipliedReportingOverflow(by: parts - 1)
+        if let piece = growth.trialPiece(for: connection, smallest: smallest) {
+            let (rear, isTooLong) = max(piece, alignment).multipliedReportingOverflow(by: parts - 1)
             if !isTooLong, rear < victim.end - at { at = aligned(victim.end - rear, in: victim) }
         }
         return .split(owner, at: at, parts: Int(clamping: parts))
@@ -179,6 +187,7 @@ public struct SegmentPlan: Hashable, Sendable {
     public mutating func onWritten(_ connection: Connection, to offset: Int64) {
         guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         guard offset > pieces[index].written, offset <= pieces[index].end else { return }
+        received[connection].bytes += offset - pieces[index].written
         pieces[index].written = offset
     }
 
@@ -197,12 +206,15 @@ public struct SegmentPlan: Hashable, Sendable {
         for index in pieces.indices where pieces[index].connection != nil {
             pieces[index].rate.addSample(pieces[index].written, now: now)
         }
-        let written = writtenByteCount
-        let working = pieces.count { $0.connection != nil && $0.written > $0.begun }
         return growth.measure(
-            written: written, remaining: total - written, smallest: smallest,
-            areAllWorking: working >= growth.connections, now: now)
+            received, remaining: total - writtenByteCount, smallest: smallest, now: now)
     }
+
+    /// True if `measure` may still change the wanted number of connections: call it often.
+    public var isMeasuring: Bool { growth.isMeasuring }
+
+    /// Records the duration of a round trip to the server, or a longer one.
+    public mutating func onRoundTrip(_ duration: Duration) { growth.onRoundTrip(duration) }
 
     // MARK: Fewer connections
 
@@ -278,6 +290,12 @@ public struct SegmentPlan: Hashable, Sendable {
 }
 
 extension SegmentPlan {
+    private mutating func assign(_ index: Int, to connection: Connection) {
+        pieces[index].connection = connection
+        while received.count <= connection { received.append(SegmentConnectionTotal()) }
+        received[connection].pieces += 1
+    }
+
     /// Bytes per second of a connection, on average; nil while nothing is known.
     private var meanRate: Double? {
         let known = pieces.compactMap(\.rate.bytesPerSecond) + (lastRate.map { [$0] } ?? [])
@@ -301,7 +319,9 @@ extension SegmentPlan {
     private func least(for piece: SegmentPiece) -> Int64 {
         guard let rate = piece.rate.bytesPerSecond else { return smallest }
         let isSlow = Double(piece.remaining) / max(1, rate) > Self.slow
-        return isSlow ? max(alignment, smallest / 8) : smallest
+        // Its connection would have fetched them before another one begins.
+        let meanwhile = min(total, Int64(saturating: rate * Self.beginning * (growth.roundTrip ?? 0)))
+        return max(isSlow ? max(alignment, smallest / 8) : smallest, meanwhile)
     }
 
     /// The offset at which a piece is cut so that all its parts take about as long.
@@ -312,7 +332,8 @@ extension SegmentPlan {
             return aligned(piece.written + within(piece.evenShare(of: parts)), in: piece)
         }
         let others = (mean ?? own) * Double(parts - 1)
-        let front = within(Int64(saturating: Double(piece.remaining) * own / (own + others)))
+        let late = others * Self.beginning * (growth.roundTrip ?? 0)
+        let front = within(Int64(saturating: (Double(piece.remaining) + late) * own / (own + others)))
         return aligned(piece.written + front, in: piece)
     }
 

@@ -28,6 +28,13 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
     }
 
     public init(beganAt: Timestamp) { self.beganAt = beganAt }
+
+    /// The duration of a round trip, or a longer one: that of TCP's handshake, or of the whole request if it was sent
+    /// over a kept connection. Nil if it was not measured.
+    public var roundTrip: Duration? {
+        let end = isReused ? times.firstByte : times.connect
+        return end.map { .microseconds(max(0, $0.subtractingSaturated(isReused ? 0 : times.nameLookup ?? 0))) }
+    }
 }
 
 /// The text that a row stores: values separated by spaces; `-` is nil.

@@ -326,7 +326,7 @@ import XferModel
         var working: Set<Int> = [0]
         var offsets: [Int: Int64] = [0: 0]
         var seen = [plan.wantedConnections]
-        for tick in 1...200 {
+        for tick in 1...1000 {
             let share = rates[working.count, default: 0] / Double(working.count) / 10 * Double(1 << 20)
             for connection in working.sorted() {
                 guard let piece = plan.pieces.first(where: { $0.connection == connection }) else { continue }
@@ -359,18 +359,18 @@ import XferModel
     }
 
     @Test func automaticGrowthDoublesWhileItHelps() {
-        #expect(grow([1: 1, 2: 2, 4: 4, 8: 8], mebibytes: 4000) == [1, 2, 4, 8])
+        #expect(grow([1: 1, 2: 2, 4: 4, 8: 8], mebibytes: 200) == [1, 2, 4, 8])
     }
 
     @Test func automaticGrowthClosesConnectionsThatDoNotHelp() {
-        #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 1])
-        #expect(grow([1: 5, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 4, 2])
-        #expect(grow([1: 10, 2: 20, 4: 15], mebibytes: 4000) == [1, 2, 4, 2])
+        #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 300) == [1, 2, 1])
+        #expect(grow([1: 5, 2: 10, 4: 10], mebibytes: 300) == [1, 2, 4, 2])
+        #expect(grow([1: 10, 2: 20, 4: 15], mebibytes: 300) == [1, 2, 4, 2])
     }
 
     @Test func connectionsThatBringNothingEndWithTheirPiecesAndThoseThatSlowAreClosed() {
         func surplus(after rate: Int64) -> Int {
-            var plan = SegmentPlan(total: 4000 << 20, count: .automatic)
+            var plan = SegmentPlan(total: 2900 << 20, count: .automatic)
             plan.begin(0)
             _ = plan.measure(at(0))
             plan.onWritten(0, to: 1)
@@ -380,15 +380,19 @@ import XferModel
             plan.onWritten(0, to: 100 << 20)
             let isMore = plan.measure(at(1))
             #expect(isMore && plan.wantedConnections == 2)
-            if case .split(let victim, let offset, let parts)? = plan.next(for: 1, idle: 1) {
-                plan.onSplit(victim, at: offset, parts: parts, isAgreed: true)
-            }
-            guard case .fetch(let segment)? = plan.next(for: 1, idle: 1) else { return -1 }
-            plan.onAnswer(1)
-            plan.onWritten(1, to: segment.start + 1)
+            var segment = fill(&plan, connections: 1..<2)[1]
+            plan.onWritten(0, to: 100 << 20 | 1)
+            plan.onWritten(1, to: (segment?.start ?? 0) + 1)
             _ = plan.measure(at(2))
+            for _ in 0..<8 {
+                plan.onEnd(1, at: segment?.end ?? 0)
+                segment = fill(&plan, connections: 1..<2)[1]
+            }
             plan.onWritten(0, to: (100 + rate / 2) << 20)
             _ = plan.measure(at(2.5))
+            plan.onEnd(1, at: segment?.end ?? 0)
+            // By now it was fast enough for a larger piece.
+            _ = fill(&plan, connections: 1..<2)
             plan.onWritten(0, to: (100 + rate) << 20)
             _ = plan.measure(at(3))
             #expect(plan.wantedConnections == 1)
@@ -404,15 +408,27 @@ import XferModel
     }
 
     @Test func connectionsUnderTestGetSmallPiecesOfTheRear() {
-        var plan = SegmentPlan(total: 4000 << 20, count: .automatic)
+        var plan = SegmentPlan(total: 300 << 20, count: .automatic)
         plan.begin(0)
         for (second, mebibytes) in [(0.0, 0.25), (0.5, 5.25), (1, 10.25)] {
             plan.onWritten(0, to: Int64(mebibytes * Double(1 << 20)))
             _ = plan.measure(at(second))
         }
         #expect(plan.wantedConnections == 2)
-        // What one connection fetches in a second.
-        #expect(plan.next(for: 1, idle: 1) == .split(0, at: 3990 << 20, parts: 2))
+        // A quarter of the smallest piece, until its rate is known.
+        #expect(plan.next(for: 1, idle: 1) == .split(0, at: (300 << 20) - (256 << 10), parts: 2))
+    }
+
+    @Test(arguments: [1, 200]) func aPieceThatEndsBeforeAnotherConnectionIsFastIsNotSplit(_ roundTrip: Int) {
+        var plan = plan(64, 2)
+        plan.begin(0)
+        plan.onAnswer(0)
+        plan.onRoundTrip(.milliseconds(roundTrip))
+        _ = plan.measure(at(0))
+        plan.onWritten(0, to: 40 << 20)
+        _ = plan.measure(at(1))
+        // 40 MiB a second: 0.6 s are left.
+        #expect((plan.next(for: 1, idle: 1) == nil) == (roundTrip == 200))
     }
 
     @Test func surplusConnectionsAreTheLastWithMuchLeft() {

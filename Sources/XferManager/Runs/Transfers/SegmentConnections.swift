@@ -103,12 +103,16 @@ struct SegmentConnections {
     mutating func recordProgress() -> [(id: AttemptID, offset: Int64)] {
         var marks: [(id: AttemptID, offset: Int64)] = []
         for case (let connection, let handle?) in live {
-            let offset = handle.progress.snapshot.offset
-            plan?.onWritten(connection, to: offset)
-            marks.append((handle.id, offset))
+            let progress = handle.progress.snapshot
+            plan?.onWritten(connection, to: progress.offset)
+            if let roundTrip = progress.trace?.roundTrip { plan?.onRoundTrip(roundTrip) }
+            marks.append((handle.id, progress.offset))
         }
         return marks
     }
+
+    /// True if the wanted number of connections may still change, so that they have to be measured often.
+    var isGrowing: Bool { isOpen && verdict == nil && plan?.isMeasuring == true }
 
     /// Connections beyond the wanted number that were not requested to stop yet. They count as requested from now on.
     mutating func retireSurplus() -> [AttemptHandle] {

@@ -22,11 +22,17 @@ final class SegmentedDownload {
         case changed
         /// A connection has been without work for a while.
         case idle
+        /// The connections are to be measured.
+        case measurementDue
         case ended(Int, Result<AttemptOutcome, any Error>)
     }
 
     /// The number of bytes before its segment that a connection reads and discards rather than make another request.
     private static let maxSkipped: Int64 = 64 << 10
+
+    /// The time between two measurements while the number of connections may change. It was chosen by simulation: later
+    /// answers to a line that has become full cost more.
+    private static let measurementInterval = Duration.milliseconds(250)
 
     private(set) var connections = SegmentConnections(plan: nil, maySplit: false)
     /// One checkpoint at a time covers all connections.
@@ -35,6 +41,8 @@ final class SegmentedDownload {
     private let unsynced = SharedUnsyncedBytes()
     /// True if an `idle` signal is under way.
     private var isWatchingIdle = false
+    /// True if a `measurementDue` signal is under way.
+    private var isWatchingGrowth = false
     private let part: PartialFile
     private let directory: DirectoryHandle
     private let signals: AsyncStream<Signal>
@@ -63,8 +71,13 @@ final class SegmentedDownload {
                 }
             }
             if case .idle = signal { await takeOver(on: transfer) }
+            if case .measurementDue = signal {
+                isWatchingGrowth = false
+                measure()
+            }
             await fill(on: transfer)
             watchIdle()
+            watchGrowth()
         }
         throw TransferError(.internalError, "the connections ended without a result")
     }
@@ -113,8 +126,7 @@ final class SegmentedDownload {
     /// Takes the segment from a connection that is far slower than the others.
     private func takeOver(on transfer: isolated SharedTransfer) async {
         isWatchingIdle = false
-        connections.recordProgress()
-        _ = connections.plan?.measure(Clocks.monotonic())
+        measure()
         guard let slow = connections.retireLaggard() else { return }
         await transfer.services.engine.stop(slow.id)
     }
@@ -127,6 +139,21 @@ final class SegmentedDownload {
             try? await Task.sleep(for: .seconds(1), clock: .continuous)
             signal.yield(.idle)
         }
+    }
+
+    /// Measures the connections often while their number may still change.
+    private func watchGrowth() {
+        guard connections.isGrowing, !isWatchingGrowth else { return }
+        isWatchingGrowth = true
+        Task { [signal] in
+            try? await Task.sleep(for: Self.measurementInterval, clock: .continuous)
+            signal.yield(.measurementDue)
+        }
+    }
+
+    private func measure() {
+        connections.recordProgress()
+        _ = connections.plan?.measure(Clocks.monotonic())
     }
 
     private func setEnd(of connection: Int, _ offset: Int64, on transfer: isolated SharedTransfer) async -> Bool {
