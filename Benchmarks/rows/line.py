@@ -106,7 +106,8 @@ def large(bench):
     _over_lines(bench, outcome, [Curl50, Aria8], [Xfer, Split], 1, 200_000_000)
     for quality in QUALITIES:
         outcome.ask_ratio(f"time, {quality}", Curl50.name, at_most=1.05)
-        outcome.ask_ratio(f"time, {quality}", "xfer", at_most=1.05, tool=Split.name)
+        # Over the long line the buffers of both ends limit each connection.
+        outcome.ask_ratio(f"time, {quality}", "xfer", at_most=0.8 if quality is FAR else 1.05, tool=Split.name)
     return outcome
 
 
