@@ -145,8 +145,8 @@ final class SegmentedDownload {
     private func watchGrowth() {
         guard connections.isGrowing, !isWatchingGrowth else { return }
         isWatchingGrowth = true
-        Task { [signal] in
-            try? await Task.sleep(for: Self.measurementInterval, clock: .continuous)
+        Task { [signal, interval = Self.measurementInterval] in
+            try? await Task.sleep(for: interval, clock: .continuous)
             signal.yield(.measurementDue)
         }
     }
