@@ -10,12 +10,6 @@ public enum RequestBuilder {
     /// Writes a text in UTF-8 alone.
     public static let utf8: TextEncoding = { text, charset in charset == .utf8 ? Array(text.utf8) : nil }
 
-    /// A request and its content.
-    public struct Built: Hashable, Sendable {
-        public var request: TransferRequest
-        public var content: Content?
-    }
-
     /// The content of a request, before its files are opened.
     public enum Content: Hashable, Sendable {
         case inline(InlineBytes)
@@ -26,7 +20,7 @@ public enum RequestBuilder {
     /// Longest URL with its parameters, in bytes.
     public static let longestURL = 16 << 10
 
-    /// Builds the request of a new task.
+    /// Builds the request of a new task, and its content.
     ///
     /// - Parameters:
     ///   - url: the resolved URL of the client.
@@ -35,7 +29,7 @@ public enum RequestBuilder {
     public static func build(
         _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil,
         encoding: TextEncoding = utf8
-    ) throws(RequestFault) -> Built {
+    ) throws(RequestFault) -> (request: TransferRequest, content: Content?) {
         let method = fields.effectiveMethod
         guard method.allowsContent || fields.content == nil else {
             throw RequestFault(
@@ -70,7 +64,7 @@ public enum RequestBuilder {
         request.caching = try caching(fields, choices, profile, isPlainGet: method == .get && content == nil)
         headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)
         request.headers = headers.fields
-        return Built(request: request, content: content)
+        return (request, content)
     }
 
     /// The idle timeout, in seconds, of a task whose client and profile set none: SDWebImage's 15 s for data, 60 s for

@@ -230,7 +230,7 @@ struct TaskAdmission: Sendable {
 
     func build(
         _ fields: RequestFields, url: String, _ mirrors: [String], _ profiles: [Profile], path: String
-    ) throws -> RequestBuilder.Built {
+    ) throws -> (request: TransferRequest, content: RequestBuilder.Content?) {
         let profile = try profile(of: fields, profiles, path: path)
         let field = mirrors.isEmpty ? "url" : "urls[0]"
         let keepsPath = fields.choices.keepsPath.applied(to: nil) ?? false

@@ -2,9 +2,18 @@ public import XferModel
 
 /// A task to be inserted, with the values of its row. They are prepared before the write, since other callers wait
 /// while the database is written.
-public struct TaskInsertion: Sendable {
-    /// The content. It is a class, so that copies share it: a specification has dozens of fields to copy.
-    fileprivate let content: Content
+///
+/// It is a class, so that copies share it: a specification has dozens of fields to copy.
+public final class TaskInsertion: Sendable {
+    public let body: RequestBody?
+    public let asked: String?
+    fileprivate let task: CopyOnWrite<TaskSpecification>
+    fileprivate let coalesceKey: [UInt8]?
+    fileprivate let state: TaskState
+    fileprivate let wait: Wait?
+    fileprivate let columns: SpecificationColumns
+    fileprivate let bodyText: String?
+    fileprivate let fingerprint: Int64?
 
     /// - Parameters:
     ///   - body: the request's content, stored beside the row and read with `body(of:)`.
@@ -16,84 +25,59 @@ public struct TaskInsertion: Sendable {
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
         coalesceKey: [UInt8]? = nil, state: TaskState, wait: Wait? = nil
     ) throws(StoreError) {
-        content = try Content(specification, body, asked: asked, coalesceKey: coalesceKey, state, wait)
+        columns = try SpecificationColumns(specification)
+        bodyText = if let body { try JSONText.encode(body) } else { nil }
+        fingerprint =
+            if specification.clientKey == nil {
+                nil
+            } else if let asked {
+                Fingerprint(asked: asked).value
+            } else {
+                try columns.fingerprint(of: specification, body)
+            }
+        task = CopyOnWrite(specification)
+        self.body = body
+        self.asked = asked
+        self.coalesceKey = coalesceKey
+        self.state = state
+        self.wait = wait
     }
 
-    public var specification: TaskSpecification { _read { yield content.specification } }
-    public var body: RequestBody? { content.body }
-    public var asked: String? { content.asked }
+    /// Changes the group only.
+    private init(_ other: TaskInsertion, inGroup group: String) throws(StoreError) {
+        var (specification, columns) = (other.specification, other.columns)
+        specification.group = group
+        columns.group = .text(group)
+        // The fingerprint includes the group, unless the client's own text is compared.
+        let isAffected = specification.clientKey != nil && other.asked == nil
+        fingerprint =
+            isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
+        task = CopyOnWrite(specification)
+        self.columns = columns
+        body = other.body
+        bodyText = other.bodyText
+        asked = other.asked
+        coalesceKey = other.coalesceKey
+        state = other.state
+        wait = other.wait
+    }
+
+    public var specification: TaskSpecification { _read { yield task.value } }
+
+    fileprivate var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
 
     /// A copy of the insertion with another specification.
     public func changing(
         specification: TaskSpecification? = nil, body: RequestBody? = nil
     ) throws(StoreError) -> TaskInsertion {
         try TaskInsertion(
-            specification ?? content.specification, body: body ?? content.body, asked: content.asked,
-            coalesceKey: content.coalesceKey, state: content.state, wait: content.wait)
+            specification ?? self.specification, body: body ?? self.body, asked: asked, coalesceKey: coalesceKey,
+            state: state, wait: wait)
     }
 
     /// The insertion of the task into a group.
     public func moved(toGroup group: String) throws(StoreError) -> TaskInsertion {
-        TaskInsertion(content: try Content(content, inGroup: group))
-    }
-
-    private init(content: Content) { self.content = content }
-
-    fileprivate final class Content: Sendable {
-        let task: CopyOnWrite<TaskSpecification>
-        let body: RequestBody?
-        let asked: String?
-        let coalesceKey: [UInt8]?
-        let state: TaskState
-        let wait: Wait?
-        let columns: SpecificationColumns
-        let bodyText: String?
-        let fingerprint: Int64?
-
-        init(
-            _ specification: TaskSpecification, _ body: RequestBody?, asked: String?, coalesceKey: [UInt8]?,
-            _ state: TaskState, _ wait: Wait?
-        ) throws(StoreError) {
-            columns = try SpecificationColumns(specification)
-            bodyText = if let body { try JSONText.encode(body) } else { nil }
-            fingerprint =
-                if specification.clientKey == nil {
-                    nil
-                } else if let asked {
-                    Fingerprint(asked: asked).value
-                } else {
-                    try columns.fingerprint(of: specification, body)
-                }
-            task = CopyOnWrite(specification)
-            self.body = body
-            self.asked = asked
-            self.coalesceKey = coalesceKey
-            self.state = state
-            self.wait = wait
-        }
-
-        /// Changes the group only.
-        init(_ other: Content, inGroup group: String) throws(StoreError) {
-            var (specification, columns) = (other.specification, other.columns)
-            specification.group = group
-            columns.group = .text(group)
-            // The fingerprint includes the group, unless the client's own text is compared.
-            let isAffected = specification.clientKey != nil && other.asked == nil
-            fingerprint =
-                isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
-            task = CopyOnWrite(specification)
-            self.columns = columns
-            body = other.body
-            bodyText = other.bodyText
-            asked = other.asked
-            coalesceKey = other.coalesceKey
-            state = other.state
-            wait = other.wait
-        }
-
-        var specification: TaskSpecification { _read { yield task.value } }
-
-        var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
+        try TaskInsertion(self, inGroup: group)
     }
 }
 
@@ -122,10 +106,10 @@ extension StoreTransaction {
         var groups: [Int64] = []
         var bodies: [(text: String, index: Int)] = []
         for (index, insertion) in insertions.enumerated() {
-            let group = try makeGroup(insertion.content.groupKey)
+            let group = try makeGroup(insertion.groupKey)
             groups.append(group)
-            if let body = insertion.content.bodyText { bodies.append((body, index)) }
-            insertion.content.append(to: &values, group: group, batch: batch, at: time)
+            if let body = insertion.bodyText { bodies.append((body, index)) }
+            insertion.append(to: &values, group: group, batch: batch, at: time)
         }
         if insertions.count == 1 {
             try connection.run("one task", composed: TaskRowText.insertion(of: 1), values)
@@ -135,12 +119,12 @@ extension StoreTransaction {
         let first = connection.lastInsertedID - Int64(insertions.count) + 1
         for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(clamping: index))) }
         for (index, insertion) in insertions.enumerated() {
-            let (id, content) = (first + Int64(clamping: index), insertion.content)
+            let id = first + Int64(clamping: index)
             var task = TransferTask(
-                id: TaskID(id), storedSpecification: content.task, state: content.state, rank: id << 20,
+                id: TaskID(id), storedSpecification: insertion.task, state: insertion.state, rank: id << 20,
                 createdAt: time)
-            task.wait = content.wait
-            task.coalesceKey = content.coalesceKey
+            task.wait = insertion.wait
+            task.coalesceKey = insertion.coalesceKey
             task.batchID = batch
             count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
             let bytes = Int64(clamping: task.variableBytes)
@@ -163,7 +147,7 @@ private enum TaskRowText {
     }
 }
 
-extension TaskInsertion.Content {
+extension TaskInsertion {
     /// Appends one row's values, in the order of `TaskRowText.columns`.
     fileprivate func append(to values: inout [Value], group: Int64, batch: BatchID?, at time: Timestamp) {
         values.append(Value(specification.owner))

@@ -6,7 +6,7 @@ private let url = HTTPURL(scheme: .https, host: "api.test", port: 443, target: "
 
 private func build(
     _ kind: TaskKind = .data, profile: Profile? = nil, at url: HTTPURL = url, _ change: (inout RequestFields) -> Void
-) throws -> RequestBuilder.Built {
+) throws -> (request: TransferRequest, content: RequestBuilder.Content?) {
     var fields = RequestFields(kind: kind)
     change(&fields)
     return try RequestBuilder.build(fields, url: url, profile: profile)
@@ -202,7 +202,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
             guard charset == .latin1, text.unicodeScalars.allSatisfy({ $0.value < 256 }) else { return nil }
             return text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
         }
-        func form(_ text: String) throws -> RequestBuilder.Built {
+        func form(_ text: String) throws -> (request: TransferRequest, content: RequestBuilder.Content?) {
             var fields = RequestFields(kind: .data)
             fields.content = .form([Parameter("ä b", .text(text)), Parameter("z", .null)], charset: .latin1)
             return try RequestBuilder.build(fields, url: url, encoding: latin1)
