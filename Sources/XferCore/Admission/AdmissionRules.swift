@@ -54,11 +54,6 @@ public struct AdmissionRules: Sendable, Hashable {
         return nil
     }
 
-    /// True if the address of each connection has to be judged.
-    public var judgesAddresses: Bool {
-        !lists.deniedAddresses.isEmpty || !lists.ownListeners.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
-    }
-
     private func allows(_ name: ServerName, _ port: UInt16) -> Bool {
         guard case .address(let address) = name else {
             return lists.allowedHosts.contains { $0.matches(name, port: port) }
@@ -114,11 +109,5 @@ extension IPAddress {
     fileprivate func meanings(translatedBy prefixes: [TranslationPrefix]) -> [IPAddress] {
         let found = [self] + embeddedIPv4(translatedBy: prefixes)
         return found + found.compactMap(\.loopbackMeant)
-    }
-}
-
-extension HostPattern {
-    fileprivate var isAddress: Bool {
-        if case .address = name { true } else { false }
     }
 }

@@ -164,9 +164,6 @@ final class Aria2Session: Sendable {
         self.onToken = onToken
     }
 
-    /// The number of tokens that were shown.
-    var tokenCount: Int { acting.withLockedValue(\.count) }
-
     /// Returns the connection that has the rights of a token; nil if the token's user has too many.
     func connection(for token: GatewayToken) -> RPCConnection? {
         // A request or WebSocket that was opened with a token counts already.

@@ -55,9 +55,6 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         return (host, pattern.port ?? defaultPort)
     }
 
-    /// True if the proxy uses HTTP, and so answers or forwards requests to `http` URLs itself.
-    public var speaksHTTP: Bool { kind == .http || kind == .https }
-
     /// The URL of the proxy for libcurl.
     public var url: String { "\(kind.rawValue)://\(host):\(port)" }
 

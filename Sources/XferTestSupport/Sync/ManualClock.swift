@@ -21,9 +21,6 @@ public final class ManualClock: Clock, Sendable {
     /// The number of calls of `sleep` that have not returned yet.
     public var sleeperCount: Int { state.withLockedValue(\.sleepers.count) }
 
-    /// The earliest wake-up time of all sleepers; nil without sleepers.
-    public var nextDeadline: MonotonicInstant? { state.withLockedValue { $0.sleepers.values.map(\.deadline).min() } }
-
     /// Advances the clock and wakes the sleepers whose time has passed, in the order of their deadlines.
     public func advance(by duration: Duration) {
         let woken = state.withLockedValue { state in
