@@ -110,6 +110,14 @@ struct PageOptions: ParsableArguments {
     }
 }
 
+/// The order of a list by age.
+struct OrderOption: ParsableArguments {
+    @Flag(help: "List the oldest first.")
+    var oldestFirst = false
+
+    var value: ListOrder { oldestFirst ? .ascending : .descending }
+}
+
 /// Bounds of listings.
 enum TaskPages {
     /// The highest number of entries in one answer.

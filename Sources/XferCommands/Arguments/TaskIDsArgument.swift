@@ -20,6 +20,16 @@ struct TaskIDArgument: Hashable, Sendable, ExplainedArgument {
     }
 }
 
+/// The task that a verb is about, as its first argument.
+struct TaskArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
+    var argument: TaskIDArgument
+
+    var id: TaskID { argument.id }
+}
+
 /// Ids of tasks as an argument: `7`, `1,2`, `1-5`, and `7-` up to the newest task.
 struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "ids of tasks such as 7, 1,2, 1-5 or 7-; see `xferctl list`" }

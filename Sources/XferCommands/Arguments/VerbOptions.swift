@@ -95,3 +95,33 @@ struct VerbosityOptions: ParsableArguments {
         help: "Print only errors, and requested output: a body, or the document of --json.")
     var quiet = false
 }
+
+/// The options of verbs that wait with --wait.
+struct WaitBounds: ParsableArguments {
+    @Option(help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
+    var timeout: TimeSpan?
+
+    @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
+    var notify = false
+
+    /// Throws `ValidationError` if an option is set, but nothing waits.
+    func check(isWaiting: Bool) throws {
+        guard !isWaiting else { return }
+        if timeout != nil {
+            throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
+        }
+        if notify {
+            throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
+        }
+    }
+}
+
+/// The list of URLs that a verb adds.
+struct InputFileOption: ParsableArguments {
+    @Option(
+        name: [.customShort("i"), .customLong("input-file")],
+        help: ArgumentHelp(
+            "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
+        completion: .file())
+    var file: String?
+}

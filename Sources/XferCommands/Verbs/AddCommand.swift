@@ -34,12 +34,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp("URLs to request: http or https, or relative ones with --profile.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(
-        name: [.customShort("i"), .customLong("input-file")],
-        help: ArgumentHelp(
-            "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
-        completion: .file())
-    var inputFile: String?
+    @OptionGroup var input: InputFileOption
 
     @Flag(help: "With -i: add all or nothing.")
     var atomic = false
@@ -66,12 +61,7 @@ struct AddCommand: ParsableCommand {
     @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until they have ended, showing progress.")
     var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
-    var timeout: TimeSpan?
-
-    @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
-    var notify = false
-
+    @OptionGroup var bounds: WaitBounds
     @OptionGroup var start: StartOptions
     @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
@@ -91,21 +81,16 @@ struct AddCommand: ParsableCommand {
                 ("--user", options.connection.isUser),
             ])
         if session.profile == nil, let refusal { throw ValidationError(refusal) }
-        guard !urls.isEmpty || inputFile != nil || !checksums.lists.isEmpty else {
+        guard !urls.isEmpty || input.file != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
             let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
             throw ValidationError("Nothing to transfer: give URLs or -i FILE.\(taken)")
         }
-        try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
+        try checksums.check(hasURLs: !urls.isEmpty || input.file != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
-        if timeout != nil && !wait && !isStandardOutput {
-            throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
-        }
-        if notify && !wait && !isStandardOutput {
-            throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
-        }
-        if atomic && inputFile == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
-        if isStandardOutput, inputFile != nil || urls.count > 1 {
+        try bounds.check(isWaiting: wait || isStandardOutput)
+        if atomic && input.file == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
+        if isStandardOutput, input.file != nil || urls.count > 1 {
             throw ValidationError("-o - takes one URL: the contents of two could not be separated.")
         }
         if isStandardOutput, options.output.json { throw ValidationError("--json and -o - exclude each other.") }
@@ -113,7 +98,7 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
         try destination.check(beside: file)
-        try chosen.checkStandardInput(besides: inputFile)
+        try chosen.checkStandardInput(besides: input.file)
     }
 
     private var chosen: AddOptionSet {
@@ -130,7 +115,7 @@ struct AddCommand: ParsableCommand {
         }
         if let refusal = refusal ?? nil { throw CommandFailure.usage(refusal) }
         if let warning = OtherHabits.unexpandedURL(urls) { Output.error.line("xferctl: \(warning)") }
-        var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
+        var list = try input.file.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         var template = try TaskTemplate(
             chosen, count: count, mirrors: mirrors, paths: .current(for: options.connection))
@@ -158,10 +143,10 @@ struct AddCommand: ParsableCommand {
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
-                for: added.ids, added: added.fresh, timeout: timeout, options: options, verbosity: verbosity,
+                for: added.ids, added: added.fresh, timeout: bounds.timeout, options: options, verbosity: verbosity,
                 isDaemonKnown: true,
                 readsStaged: readsFile,
-                notifies: notify, signals: signals, on: terminal)
+                notifies: bounds.notify, signals: signals, on: terminal)
         } catch {
             if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }
             // The ids are lost otherwise. After a timeout the waiting has printed them.

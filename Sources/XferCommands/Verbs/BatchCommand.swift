@@ -28,12 +28,7 @@ struct BatchCommand: ParsableCommand {
                   xferctl batch add -i - --max-active 2 --wait < urls.txt
                 """)
 
-        @Option(
-            name: [.customShort("i"), .customLong("input-file")],
-            help: ArgumentHelp(
-                "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
-            completion: .file())
-        var inputFile: String?
+        @OptionGroup var input: InputFileOption
 
         @Option(
             help: ArgumentHelp("Highest number of its transfers at once (default: 3).", valueName: "count"),
@@ -60,34 +55,23 @@ struct BatchCommand: ParsableCommand {
         @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
         var wait = false
 
-        @Option(
-            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
-        var timeout: TimeSpan?
-
-        @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
-        var notify = false
-
+        @OptionGroup var bounds: WaitBounds
         @OptionGroup var start: StartOptions
         @OptionGroup var verbosity: VerbosityOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            if timeout != nil && !wait {
-                throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
-            }
-            if notify && !wait {
-                throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
-            }
-            guard inputFile != nil || !checksums.lists.isEmpty else {
+            try bounds.check(isWaiting: wait)
+            guard input.file != nil || !checksums.lists.isEmpty else {
                 throw ValidationError("Nothing to transfer: give -i FILE, or --checksums.")
             }
-            try checksums.check(hasURLs: inputFile != nil, beside: destination.checksum)
+            try checksums.check(hasURLs: input.file != nil, beside: destination.checksum)
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
             if file.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
             if file.output != nil { throw ValidationError("-o is for one file; use -d for a directory.") }
-            try chosen.checkStandardInput(besides: inputFile)
+            try chosen.checkStandardInput(besides: input.file)
         }
 
         private var chosen: AddOptionSet {
@@ -97,7 +81,7 @@ struct BatchCommand: ParsableCommand {
         }
 
         func run() throws {
-            let read = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
+            let read = try input.file.map { path throws(CommandFailure) in try InputList.read(path) }
             let template = try template(count: read?.entries.count ?? 0)
             let list = try withDigests(read, template)
             var refused = list.refused
@@ -128,8 +112,8 @@ struct BatchCommand: ParsableCommand {
             if wait {
                 do throws(CommandFailure) {
                     status = try BatchWaiter.wait(
-                        for: answer.value.batch.id, options, timeout: timeout, notifies: notify, isDaemonKnown: true,
-                        isQuiet: verbosity.quiet
+                        for: answer.value.batch.id, options, timeout: bounds.timeout, notifies: bounds.notify,
+                        isDaemonKnown: true, isQuiet: verbosity.quiet
                     ) { document["batch"] = $0.raw["batch"] }
                 } catch {
                     if options.output.json { Output.standard.document(JSONValue.object(document)) }
@@ -233,20 +217,11 @@ struct BatchCommand: ParsableCommand {
         @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
         var wait = false
 
-        @Option(
-            help: ArgumentHelp("With --wait: wait at most this long.", valueName: "time"), transform: TimeSpan.argument)
-        var timeout: TimeSpan?
-
-        @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
-        var notify = false
-
+        @OptionGroup var bounds: WaitBounds
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            if timeout != nil && !wait {
-                throw ValidationError("--timeout needs --wait; a silent server ends an attempt after --idle-timeout.")
-            }
-            if notify && !wait { throw ValidationError("--notify needs --wait.") }
+            try bounds.check(isWaiting: wait)
         }
 
         func run() throws {
@@ -258,7 +233,7 @@ struct BatchCommand: ParsableCommand {
                     BatchText(style: terminal.style).lines(result.batch, figures)
                 }
             }
-            let status = try BatchWaiter.wait(for: id, options, timeout: timeout, notifies: notify) {
+            let status = try BatchWaiter.wait(for: id, options, timeout: bounds.timeout, notifies: bounds.notify) {
                 if options.output.json { Output.standard.document($0.raw) }
             }
             if status != .done { throw CommandFailure(status) }

@@ -29,15 +29,12 @@ struct CacheCommand: ParsableCommand {
             commandName: "list", abstract: "List cached responses, the newest first.")
 
         @OptionGroup var pages: PageOptions
-
-        @Flag(help: "List the oldest first.")
-        var oldestFirst = false
-
+        @OptionGroup var order: OrderOption
         @OptionGroup var options: VerbOptions
 
         func run() throws {
             var params = CacheList.Params()
-            params.order = oldestFirst ? .ascending : .descending
+            params.order = order.value
             try pages.show(CacheList.self, options, params) { CacheText.lines($0, $1) }
         }
     }

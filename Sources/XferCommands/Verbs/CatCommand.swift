@@ -14,10 +14,7 @@ struct CatCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = Set(TaskState.allCases)
 
-    @Argument(
-        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
-        transform: TaskIDArgument.argument)
-    var id: TaskIDArgument
+    @OptionGroup var task: TaskArgument
 
     @Flag(name: [.customShort("f"), .long], help: "Follow the bytes until the task has ended.")
     var follow = false
@@ -25,7 +22,7 @@ struct CatCommand: TaskVerb {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        var reader = try ByteReader(id.id, options: connection)
+        var reader = try ByteReader(task.id, options: connection)
         let status = try follow ? reader.follow() : reader.readAll()
         if status != .done { throw CommandFailure(status) }
     }

@@ -18,15 +18,12 @@ struct FailedURLCommand: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, the newest first.")
 
         @OptionGroup var pages: PageOptions
-
-        @Flag(help: "List the oldest first.")
-        var oldestFirst = false
-
+        @OptionGroup var order: OrderOption
         @OptionGroup var options: VerbOptions
 
         func run() throws {
             var params = FailedURLList.Params()
-            params.order = oldestFirst ? .ascending : .descending
+            params.order = order.value
             try pages.show(FailedURLList.self, options, params) { FailedURLText.lines($0, $1) }
         }
     }

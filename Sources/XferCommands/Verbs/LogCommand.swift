@@ -11,10 +11,7 @@ struct LogCommand: ParsableCommand {
             the daemon itself is `xferctl daemon log`.
             """)
 
-    @Argument(
-        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
-        transform: TaskIDArgument.argument)
-    var id: TaskIDArgument
+    @OptionGroup var task: TaskArgument
 
     @Flag(name: [.customShort("f"), .customLong("follow")], help: "Continue with new events, until Ctrl-C.")
     var follows = false
@@ -23,9 +20,9 @@ struct LogCommand: ParsableCommand {
 
     func run() throws {
         // Says so if there is no such task.
-        _ = try options.open().call(TaskGet.self, TaskGet.Params(id: id.id))
+        _ = try options.open().call(TaskGet.self, TaskGet.Params(id: task.id))
         var stream = EventStream(options: options.connection, isRaw: options.output.json)
-        stream.tasks = [id.id]
+        stream.tasks = [task.id]
         stream.since = 0
         if follows { try stream.follow() } else { try stream.readAll() }
     }

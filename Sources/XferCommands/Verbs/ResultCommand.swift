@@ -13,10 +13,7 @@ struct ResultCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = [.completed, .failed]
 
-    @Argument(
-        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
-        transform: TaskIDArgument.argument)
-    var id: TaskIDArgument
+    @OptionGroup var task: TaskArgument
 
     @Option(
         name: [.customShort("o"), .long],
@@ -30,15 +27,15 @@ struct ResultCommand: TaskVerb {
 
     func run() throws {
         let daemon = try options.open()
-        let first = try daemon.call(TaskResult.self, TaskResult.Params(id: id.id))
+        let first = try daemon.call(TaskResult.self, TaskResult.Params(id: task.id))
         if options.output.json { return Output.standard.document(first.raw) }
         if object {
             guard let object = first.value.object else {
-                throw CommandFailure(.refused, "task \(id.id) has no parser for its response, or the parser failed")
+                throw CommandFailure(.refused, "task \(task.id) has no parser for its response, or the parser failed")
             }
             return Output.standard.document(object)
         }
-        try Self.write(first.value, of: id.id, from: daemon, to: output)
+        try Self.write(first.value, of: task.id, from: daemon, to: output)
     }
 
     /// Writes the whole response, of which `first` is the beginning.

@@ -12,10 +12,7 @@ struct SetSourceCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = [.queued, .waiting, .paused, .failed]
 
-    @Argument(
-        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
-        transform: TaskIDArgument.argument)
-    var id: TaskIDArgument
+    @OptionGroup var task: TaskArgument
 
     @Argument(help: ArgumentHelp("The new URL.", valueName: "url"))
     var url: String
@@ -24,7 +21,7 @@ struct SetSourceCommand: TaskVerb {
 
     func run() throws {
         let answer = try options.open().call(
-            TaskSetSource.self, TaskSetSource.Params(id: id.id, url: PastedURL.bare(url)))
+            TaskSetSource.self, TaskSetSource.Params(id: task.id, url: PastedURL.bare(url)))
         options.show(answer) { result, _ in
             ["task \(result.task.id): \(result.task.state?.description ?? "changed")"]
         }
