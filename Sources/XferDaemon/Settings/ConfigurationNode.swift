@@ -48,6 +48,11 @@ struct ConfigurationNode: Hashable, Sendable {
         if case .mapping(let members) = content { members } else { isNull ? [] : nil }
     }
 
+    /// The items of a list; any other value is a list of one.
+    var items: [ConfigurationNode] {
+        if case .sequence(let items) = content { items } else { [self] }
+    }
+
     /// A scalar's text.
     var text: String? {
         if case .scalar(let text, _) = content { text } else { nil }

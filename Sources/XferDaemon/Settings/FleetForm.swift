@@ -104,17 +104,11 @@ extension SettingForm where Value == [String: String] {
 
 extension SettingForm where Value == [String] {
     /// Labels of a node; a single label is allowed instead of a list.
-    static let labels = SettingForm(expected: "a list of labels", isScalar: false) { node, _ throws(SettingMismatch) in
-        if node.isNull { return [] }
-        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
-        return try items.map { item throws(SettingMismatch) in
-            guard let text = item.text, FleetPlace.isName(text) else {
-                throw SettingMismatch(expected: FleetPlace.expectedName, found: item)
-            }
-            return text
-        }
-    } write: { labels in
-        "[" + labels.map(YAMLText.quoted).joined(separator: ", ") + "]"
+    static let labels = list(expected: "a list of labels") { text, node throws(SettingMismatch) in
+        guard FleetPlace.isName(text) else { throw SettingMismatch(expected: FleetPlace.expectedName, found: node) }
+        return text
+    } write: {
+        $0
     }
 }
 

@@ -37,8 +37,7 @@ extension SettingForm where Value == [String: Settings.Grant] {
     private static func roots(
         _ node: ConfigurationNode, _ context: SettingContext
     ) throws(SettingMismatch) -> [String] {
-        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
-        for item in items where item.text?.hasPrefix("~") == true {
+        for item in node.items where item.text?.hasPrefix("~") == true {
             throw SettingMismatch("expected an absolute path (~ would be the daemon's home)", at: item)
         }
         return try SettingForm<[String]>.paths.read(node, context)

@@ -78,9 +78,8 @@ extension SettingForm where Value == [Settings.Listener] {
     static let listeners = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
         node, context throws(SettingMismatch) in
         if node.isNull { return [] }
-        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
         var listeners: [Settings.Listener] = []
-        for (index, item) in items.enumerated() {
+        for (index, item) in node.items.enumerated() {
             do throws(SettingMismatch) {
                 guard item.members != nil else { throw SettingMismatch(expected: record.expected, found: item) }
                 let listener = try record.read(item, context)
@@ -114,9 +113,8 @@ extension SettingForm where Value == [Settings.Listener] {
     private static func texts(
         _ node: ConfigurationNode, _ field: String, _ fault: (String) -> String?
     ) throws(SettingMismatch) -> JSONValue {
-        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
         var found: [JSONValue] = []
-        for (index, item) in items.enumerated() {
+        for (index, item) in node.items.enumerated() {
             guard let text = item.text, !item.isNull, fault(text) == nil else {
                 let expected = item.text.flatMap(fault) ?? "a text"
                 throw SettingMismatch(expected: expected, found: item).within("[\(index)]")

@@ -80,7 +80,7 @@ extension SettingForm where Value == BandwidthSchedule {
     static let timetable = SettingForm(expected: "a list of \(BandwidthSchedule.expected)", isScalar: false) {
         node, _ throws(SettingMismatch) in
         if node.isNull { return BandwidthSchedule() }
-        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
+        let items = node.items
         var entries: [BandwidthSchedule.Entry] = []
         for item in items {
             guard let entry = item.text.flatMap({ BandwidthSchedule.Entry($0) }) else {
@@ -101,16 +101,16 @@ extension SettingForm where Value == BandwidthSchedule {
 }
 
 extension SettingForm {
-    fileprivate static func list<Item: Hashable & Sendable>(
+    /// A list of texts, or a single one.
+    static func list<Item: Hashable & Sendable>(
         expected: String,
         read: @escaping @Sendable (String, ConfigurationNode) throws(SettingMismatch) -> Item,
         write: @escaping @Sendable (Item) -> String
     ) -> SettingForm<[Item]> where Value == [Item] {
         SettingForm<[Item]>(expected: expected, isScalar: false) { node, _ throws(SettingMismatch) in
             if node.isNull { return [] }
-            let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
             var found: [Item] = []
-            for item in items {
+            for item in node.items {
                 guard let text = item.text else { throw SettingMismatch(expected: expected, found: item) }
                 found.append(try read(text, item))
             }
