@@ -132,7 +132,7 @@ extension FileName {
 extension FileName {
     /// The percent-decoded last segment of a URL's path, sanitised; nil if no characters are left, for instance because
     /// the path ends in `/`.
-    private static func fromURL(_ url: HTTPURL) -> String? { sanitisedIfAny(percentDecoded(url.lastPathSegment)) }
+    private static func fromURLIfAny(_ url: HTTPURL) -> String? { sanitisedIfAny(percentDecoded(url.lastPathSegment)) }
 
     /// The name of a download's file that the client left open: the server's, else that of the first of the URLs that
     /// has one.
@@ -141,7 +141,7 @@ extension FileName {
     ///   - disposition: `Content-Disposition`.
     ///   - urls: in order of preference: where redirects led, then the requested one.
     public static func suggested(disposition: String?, urls: [HTTPURL]) -> String {
-        disposition.flatMap(fromContentDisposition) ?? urls.lazy.compactMap(fromURL).first ?? fallback
+        disposition.flatMap(fromContentDisposition) ?? urls.lazy.compactMap(fromURLIfAny).first ?? fallback
     }
 
     /// Decodes `%XX` (RFC 3986 §2.1). Bytes that are not UTF-8 become U+FFFD. A `%` without two hex digits is kept.
