@@ -77,3 +77,22 @@ public enum ResponseParser: String, Sendable, Codable, CaseIterable {
     /// RFC 8259; an empty body or a single space is null.
     case json
 }
+
+/// The treatment of digests that the server announces (`Repr-Digest` and similar fields).
+public enum AnnouncedDigests: String, Sendable, Codable, CaseIterable {
+    /// Finished bytes have to match them, unless the task demands a digest of its own.
+    case verify
+    /// The digests are ignored, because the server announces wrong ones.
+    case ignore
+}
+
+/// A decision about a redirect.
+public enum RedirectDecision: String, Sendable, Codable, CaseIterable {
+    case followed
+    /// The request's options do not allow it: the attempt fails.
+    case refused
+    /// The redirect is not followed, and its response is the result.
+    case delivered
+    /// No redirect of the server's: the host has demanded https (RFC 6797), and the `http` URL is not requested.
+    case upgraded
+}

@@ -100,3 +100,54 @@ public struct InlineBytes: Hashable, Sendable, Codable {
         try container.encode(Base64.encode(bytes))
     }
 }
+
+extension RequestBody {
+    /// The body with each of its files replaced.
+    public func mappingSources<Failure: Error>(
+        _ transform: (SourceFile) throws(Failure) -> SourceFile
+    ) throws(Failure) -> RequestBody {
+        switch self {
+        case .inline:
+            return self
+        case .file(let file):
+            return .file(try transform(file))
+        case .parts(let parts):
+            var mapped: [BodyPart] = []
+            for var part in parts {
+                if case .file(let file) = part.content { part.content = .file(try transform(file)) }
+                mapped.append(part)
+            }
+            return .parts(mapped)
+        }
+    }
+
+    /// The body in the client's form, without the names of the service's copies of its files.
+    public var withoutSpoolNames: RequestBody {
+        mappingSources { file in
+            var file = file
+            file.spoolName = nil
+            return file
+        }
+    }
+}
+
+/// A file whose bytes are sent, with its facts when the task was added: if any of them changes, nothing is sent.
+public struct SourceFile: Hashable, Sendable, Codable {
+    /// The absolute path in the client's form.
+    public var path: String
+    public var identity: FileIdentity
+    /// The length in bytes.
+    public var length: Int64
+    /// Modification time in nanoseconds since 1970.
+    public var modifiedAt: Int64
+    /// The name, within the spool directory, of the copy that is sent instead of the file (`spool: true`).
+    public var spoolName: String?
+
+    public init(path: String, identity: FileIdentity, length: Int64, modifiedAt: Int64, spoolName: String? = nil) {
+        self.path = path
+        self.identity = identity
+        self.length = length
+        self.modifiedAt = modifiedAt
+        self.spoolName = spoolName
+    }
+}
