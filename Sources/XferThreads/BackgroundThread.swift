@@ -35,8 +35,6 @@ public struct ThreadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An errno, most often EAGAIN.
     public let code: Int32
 
-    public init(code: Int32) { self.code = code }
-
     public var description: String { "no thread could be created: " + String(cString: strerror(code)) }
 }
 

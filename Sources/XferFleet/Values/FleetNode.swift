@@ -45,14 +45,6 @@ public struct FleetRegistration: Hashable, Sendable {
     public let applied: Int64
     /// Identifies the fleet: 32 hexadecimal digits, random.
     public let fleet: String
-
-    public init(node: FleetNodeID, name: String, incarnation: Int64, applied: Int64, fleet: String) {
-        self.node = node
-        self.name = name
-        self.incarnation = incarnation
-        self.applied = applied
-        self.fleet = fleet
-    }
 }
 
 /// A node as the list shows it, and as observers judge it.

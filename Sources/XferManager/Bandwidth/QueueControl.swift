@@ -297,17 +297,6 @@ public struct LimitOverrides: Hashable, Sendable {
     /// Bytes of content per second over all transfers, 0 is unlimited; takes precedence over the timetable.
     public var maxSendRate: Int64?
 
-    public init(
-        maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder? = nil, maxReceiveRate: Int64? = nil,
-        maxSendRate: Int64? = nil
-    ) {
-        self.maxActive = maxActive
-        self.maxActivePerHost = maxActivePerHost
-        self.order = order
-        self.maxReceiveRate = maxReceiveRate
-        self.maxSendRate = maxSendRate
-    }
-
     /// The names on the wire of the limits that are set.
     var names: [String] {
         let all: [(name: String, isSet: Bool)] = [
