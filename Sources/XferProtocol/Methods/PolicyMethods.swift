@@ -18,21 +18,7 @@ public enum PolicyList: RPCMethod {
     public static let examples = [
         MethodExample(
             "one policy", params: [:],
-            result: [
-                "policies": [
-                    [
-                        "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
-                        "pins": [
-                            [
-                                "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                                "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                            ]
-                        ], "hosts": [".example.org"], "allow_invalid_certificates": false,
-                        "validates_domain_name": true,
-                        "report_only": false, "min_tls": "1.2",
-                    ]
-                ], "next_cursor": nil,
-            ])
+            result: ["policies": [PolicyGet.example], "next_cursor": nil])
     ]
 
     public struct Result: PageRecord, Hashable {
@@ -59,20 +45,18 @@ public enum PolicyGet: RPCMethod {
     public static let summary = "One trust policy."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
-        MethodExample(
-            "by name", params: ["name": "mirror"],
-            result: [
-                "policy": [
-                    "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
-                    "pins": [
-                        [
-                            "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                            "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                        ]
-                    ], "hosts": [".example.org"], "allow_invalid_certificates": false, "validates_domain_name": true,
-                    "report_only": false, "min_tls": "1.2",
-                ]
-            ])
+        MethodExample("by name", params: ["name": "mirror"], result: ["policy": example])
+    ]
+
+    static let example: JSONValue = [
+        "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
+        "pins": [
+            [
+                "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+                "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+            ]
+        ], "hosts": [".example.org"], "allow_invalid_certificates": false, "validates_domain_name": true,
+        "report_only": false, "min_tls": "1.2",
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -116,18 +100,7 @@ public enum PolicySet: RPCMethod {
                     "pins": ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="],
                 ]
             ],
-            result: [
-                "policy": [
-                    "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
-                    "pins": [
-                        [
-                            "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                            "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                        ]
-                    ], "hosts": [".example.org"], "allow_invalid_certificates": false, "validates_domain_name": true,
-                    "report_only": false, "min_tls": "1.2",
-                ]
-            ])
+            result: ["policy": PolicyGet.example])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -172,23 +145,25 @@ public enum PolicyTest: RPCMethod {
     public static let examples = [
         MethodExample(
             "a pinned mirror", params: ["url": "https://mirror.example.org/"],
-            result: [
-                "host": "mirror.example.org", "port": 443, "verdict": "accepted", "tls_version": "TLSv1.3",
-                "chain": [
-                    [
-                        "subject": "CN=mirror.example.org", "issuer": "CN=Example CA", "names": ["mirror.example.org"],
-                        "not_before": "2026-01-01T00:00:00.000Z", "not_after": "2027-01-01T00:00:00.000Z",
-                        "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", "pinned_by": ["mirror"],
-                        "pem": "-----BEGIN CERTIFICATE-----\n",
-                    ]
-                ], "stages": [["stage": "chain", "passed": true, "detail": "leads to a trusted authority"]],
-                "policies": [
-                    [
-                        "name": "mirror", "version": 3, "accepted": true, "report_only": false, "expired": false,
-                    ]
-                ],
-            ])
+            result: example(policy: "mirror", version: 3, pinnedBy: ["mirror"]))
     ]
+
+    static func example(policy: JSONValue, version: JSONValue, pinnedBy: JSONValue) -> JSONValue {
+        [
+            "host": "mirror.example.org", "port": 443, "verdict": "accepted", "tls_version": "TLSv1.3",
+            "chain": [
+                [
+                    "subject": "CN=mirror.example.org", "issuer": "CN=Example CA", "names": ["mirror.example.org"],
+                    "not_before": "2026-01-01T00:00:00.000Z", "not_after": "2027-01-01T00:00:00.000Z",
+                    "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", "pinned_by": pinnedBy,
+                    "pem": "-----BEGIN CERTIFICATE-----\n",
+                ]
+            ], "stages": [["stage": "chain", "passed": true, "detail": "leads to a trusted authority"]],
+            "policies": [
+                ["name": policy, "version": version, "accepted": true, "report_only": false, "expired": false]
+            ],
+        ]
+    }
 
     public struct Params: WireInput, WireParams, Hashable {
         public var url = ""
@@ -222,22 +197,7 @@ public enum PolicyPin: RPCMethod {
     public static let examples = [
         MethodExample(
             "a mirror", params: ["host": "mirror.example.org"],
-            result: [
-                "host": "mirror.example.org", "port": 443, "verdict": "accepted", "tls_version": "TLSv1.3",
-                "chain": [
-                    [
-                        "subject": "CN=mirror.example.org", "issuer": "CN=Example CA", "names": ["mirror.example.org"],
-                        "not_before": "2026-01-01T00:00:00.000Z", "not_after": "2027-01-01T00:00:00.000Z",
-                        "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", "pinned_by": [],
-                        "pem": "-----BEGIN CERTIFICATE-----\n",
-                    ]
-                ], "stages": [["stage": "chain", "passed": true, "detail": "leads to a trusted authority"]],
-                "policies": [
-                    [
-                        "name": "default", "version": 0, "accepted": true, "report_only": false, "expired": false,
-                    ]
-                ],
-            ])
+            result: PolicyTest.example(policy: "default", version: 0, pinnedBy: []))
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

@@ -47,14 +47,12 @@ public enum ProfileGet: RPCMethod {
     public static let summary = "One profile; its secrets are ***."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
-        MethodExample(
-            "by name", params: ["name": "api"],
-            result: [
-                "profile": [
-                    "name": "api", "origin": "rpc", "base_url": "https://api.example.org/v1/",
-                    "credential": ["scheme": "bearer", "secret": "***"], "accept_types": ["json"],
-                ]
-            ])
+        MethodExample("by name", params: ["name": "api"], result: ["profile": example])
+    ]
+
+    static let example: JSONValue = [
+        "name": "api", "origin": "rpc", "base_url": "https://api.example.org/v1/",
+        "credential": ["scheme": "bearer", "secret": "***"], "accept_types": ["json"],
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -99,12 +97,7 @@ public enum ProfileSet: RPCMethod {
                     "accept_types": ["json"],
                 ]
             ],
-            result: [
-                "profile": [
-                    "name": "api", "origin": "rpc", "base_url": "https://api.example.org/v1/",
-                    "credential": ["scheme": "bearer", "secret": "***"], "accept_types": ["json"],
-                ]
-            ])
+            result: ["profile": ProfileGet.example])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
