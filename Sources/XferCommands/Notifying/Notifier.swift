@@ -39,6 +39,14 @@ struct Notifier {
         bell = outputs.first { isatty($0.descriptor) == 1 }
     }
 
+    /// The notifier of --notify; nil without that option. Reports if there is no way to notify.
+    static func requested(_ isRequested: Bool) -> Notifier? {
+        guard isRequested else { return nil }
+        let notifier = Notifier()
+        if !notifier.isUsable { Output.error.line("xferctl: --notify: \(uselessness)") }
+        return notifier
+    }
+
     /// True if there is a way to notify.
     var isUsable: Bool { program != nil || bell != nil }
 
@@ -64,6 +72,12 @@ struct Notifier {
         finish()
         show(note)
         finish()
+    }
+
+    /// Notifies of the error that ended a wait, unless it came at once or from the user.
+    mutating func deliver(_ error: CommandFailure) {
+        guard error.status == .timedOut || error.status == .noDaemon else { return }
+        deliver(DesktopNote(summary: "xferctl no longer waits", body: error.message))
     }
 
     /// Waits until all notifications were sent, at most `patience` for each.

@@ -85,8 +85,7 @@ struct WaitCommand: TaskVerb {
         on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
-        var notifier = notifies ? Notifier() : nil
-        if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
+        var notifier = Notifier.requested(notifies)
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), added: added, options: options.connection,
             timeout: timeout.map { .seconds($0.seconds) },
@@ -98,10 +97,7 @@ struct WaitCommand: TaskVerb {
             notifier?.deliver(waiter.note)
             return status
         } catch {
-            // Other errors come at once, or from the user.
-            if error.status == .timedOut || error.status == .noDaemon {
-                notifier?.deliver(DesktopNote(summary: "xferctl no longer waits", body: error.message))
-            }
+            notifier?.deliver(error)
             throw error
         }
     }

@@ -45,8 +45,7 @@ struct BatchWaiter {
         isQuiet: Bool = false,
         _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {
-        var notifier = notifies ? Notifier() : nil
-        if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
+        var notifier = Notifier.requested(notifies)
         do throws(CommandFailure) {
             var waiter = try BatchWaiter(
                 id, options, timeout: timeout, isDaemonKnown: isDaemonKnown, isQuiet: isQuiet)
@@ -58,10 +57,7 @@ struct BatchWaiter {
             if let end { notifier?.deliver(DesktopNote(end)) }
             return status
         } catch {
-            // Other errors come at once, or from the user.
-            if error.status == .timedOut || error.status == .noDaemon {
-                notifier?.deliver(DesktopNote(summary: "xferctl no longer waits", body: error.message))
-            }
+            notifier?.deliver(error)
             throw error
         }
     }

@@ -11,19 +11,7 @@ extension BandwidthSchedule {
     public func nextChange(after time: Timestamp, in zone: TimeZoneRules) -> Timestamp? {
         let now = time.wholeSecond
         guard let current = entry(wallClock: zone.wallClock(at: now)), entries.count > 1 else { return nil }
-        // A week contains every entry. A zone that moves across the date line may skip a day or two. 16 days are enough
-        // for both.
-        let horizon = now + 16 * 86_400
-        var start = now
-        while start < horizon {
-            let offset = zone.offset(at: start)
-            let end = min(zone.nextChange(after: start) ?? horizon, horizon)
-            if let found = firstChange(from: start + offset, before: end + offset, leaving: current.limits) {
-                return Timestamp(seconds: found - offset)
-            }
-            start = end
-        }
-        return nil
+        return zone.firstChange(after: now) { firstChange(from: $0, before: $1, leaving: current.limits) }
     }
 
     private func firstChange(from start: Int64, before end: Int64, leaving limits: BandwidthLimits) -> Int64? {

@@ -51,6 +51,24 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     /// Seconds since 1970-01-01T00:00:00 in local time.
     func wallClock(at second: Int64) -> Int64 { second.addingSaturated(offset(at: second)) }
+
+    /// The first instant after `second` at which what recurs each week changes in local time; nil if nothing changes.
+    ///
+    /// - Parameter find: finds the first change among local times, from the first one and before the second one. Between
+    ///   them the offset is the same; at the first one, local time may have jumped.
+    func firstChange(after second: Int64, _ find: (_ start: Int64, _ end: Int64) -> Int64?) -> Timestamp? {
+        // A week contains every change. A zone that moves across the date line may skip a day or two. 16 days are enough
+        // for both.
+        let horizon = second + 16 * 86_400
+        var start = second
+        while start < horizon {
+            let offset = offset(at: start)
+            let end = min(nextChange(after: start) ?? horizon, horizon)
+            if let found = find(start + offset, end + offset) { return Timestamp(seconds: found - offset) }
+            start = end
+        }
+        return nil
+    }
 }
 
 extension [TimeZoneRules.Change] {

@@ -22,21 +22,8 @@ public struct WindowCalendar: Sendable {
     /// Between two changes of the zone's offset, the window opens and closes only at its own times. At such a change
     /// the local time jumps, possibly into or out of the window.
     public func nextChange(after time: Timestamp) -> Timestamp? {
-        let now = time.wholeSecond
         let isOpen = isOpen(at: time)
-        // A week contains every boundary. A zone that moves across the date line may skip a day or two. 16 days are
-        // enough for both.
-        let horizon = now + 16 * 86_400
-        var start = now
-        while start < horizon {
-            let offset = zone.offset(at: start)
-            let end = min(zone.nextChange(after: start) ?? horizon, horizon)
-            if let found = firstBoundary(from: start + offset, before: end + offset, leaving: isOpen) {
-                return Timestamp(seconds: found - offset)
-            }
-            start = end
-        }
-        return nil
+        return zone.firstChange(after: time.wholeSecond) { firstBoundary(from: $0, before: $1, leaving: isOpen) }
     }
 
     /// The first local time in the range, in seconds, at which the window is open although `isOpen` is false, or closed

@@ -25,18 +25,13 @@ public struct SourceAdmission: Sendable {
     ///
     /// - Parameter path: absolute; links and `..` may occur as long as they stay beneath a root.
     public func admit(_ path: String) throws(SourceError) -> SourceFile {
-        let facts: stat
-        do throws(FileError) {
-            facts = roots.users.isEmpty ? try open(path) : try open(asUser: path).facts
-        } catch {
-            throw SourceError(error)
-        }
-        try SourceError.requireRegular(facts, path)
-        return SourceFile(path: path, facts)
+        SourceFile(path: path, try facts(of: path))
     }
 
     /// Admits the file as `admit` does, and returns the user number of its owner.
-    public func owner(of path: String) throws(SourceError) -> UInt32 {
+    public func owner(of path: String) throws(SourceError) -> UInt32 { try facts(of: path).st_uid }
+
+    private func facts(of path: String) throws(SourceError) -> stat {
         let facts: stat
         do throws(FileError) {
             facts = roots.users.isEmpty ? try open(path) : try open(asUser: path).facts
@@ -44,7 +39,7 @@ public struct SourceAdmission: Sendable {
             throw SourceError(error)
         }
         try SourceError.requireRegular(facts, path)
-        return facts.st_uid
+        return facts
     }
 
     /// Opens a file to be sent, at any time after it was admitted. The reader checks that it is still the same file.
