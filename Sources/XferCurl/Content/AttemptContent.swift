@@ -36,31 +36,14 @@ public struct AttemptFile: Sendable, Hashable {
     }
 }
 
-/// One part of a `multipart/form-data` content.
-public struct AttemptPart: Sendable {
-    public enum Content: Sendable {
-        case bytes([UInt8])
-        case file(AttemptFile)
-    }
+/// A part of a form as it is sent. Quotes and line breaks in its names are percent-encoded, as the HTML standard requires.
+///
+/// If the media type is nil and the part is a file (`content` is one, or there is a `filename`), the extension of its
+/// name decides, with `application/octet-stream` as the default. Other parts have no type then.
+public typealias AttemptPart = FormPart<AttemptPartContent>
 
-    /// The form field's name. Quotes and line breaks in it are percent-encoded, as the HTML standard requires.
-    public var name: String
-    public var content: Content
-    /// The part's file name, encoded like `name`; nil sends none.
-    public var filename: String?
-    /// The part's media type. If it is nil and the part is a file (`content` is one, or there is a `filename`), the
-    /// extension of its name decides, with `application/octet-stream` as the default. Other parts have no type then.
-    public var contentType: String?
-    /// Further header fields of the part.
-    public var headers: [HeaderField]
-
-    public init(
-        name: String, content: Content, filename: String? = nil, contentType: String? = nil, headers: [HeaderField] = []
-    ) {
-        self.name = name
-        self.content = content
-        self.filename = filename
-        self.contentType = contentType
-        self.headers = headers
-    }
+/// The content of a part that is sent.
+public enum AttemptPartContent: Sendable {
+    case bytes([UInt8])
+    case file(AttemptFile)
 }

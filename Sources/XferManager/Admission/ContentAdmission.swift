@@ -24,17 +24,13 @@ struct ContentAdmission: Sendable {
     }
 
     private func admit(_ part: RequestPart, path: String) async throws -> BodyPart {
-        let content: BodyPart.Content
-        var filename = part.filename
         switch part.content {
-        case .bytes(let bytes): content = .inline(bytes)
+        case .bytes(let bytes): return part.replacing(BodyPart.Content.inline(bytes))
         case .file(let file):
-            content = .file(try await admit(file, path: path))
-            filename = filename ?? file.path.split(separator: "/").last.map { String($0) }
+            var admitted = part.replacing(BodyPart.Content.file(try await admit(file, path: path)))
+            admitted.filename = part.filename ?? file.path.split(separator: "/").last.map { String($0) }
+            return admitted
         }
-        return BodyPart(
-            name: part.name, content: content, filename: filename, contentType: part.contentType,
-            headers: part.headers)
     }
 
     /// Admits one file.

@@ -19,27 +19,34 @@ public enum RequestBody: Hashable, Sendable, Codable {
     }
 }
 
-/// One part of a `multipart/form-data` body.
-public struct BodyPart: Hashable, Sendable, Codable {
-    public enum Content: Hashable, Sendable, Codable {
-        case inline(InlineBytes)
-        case file(SourceFile)
+/// A part of a body as it is stored. Admission sets the name of a file that has no `filename`.
+public typealias BodyPart = FormPart<StoredPartContent>
 
-        /// The length in bytes.
-        public var length: Int64 {
-            switch self {
-            case .inline(let data): Int64(data.bytes.count)
-            case .file(let file): file.length
-            }
+/// The content of a stored part.
+public enum StoredPartContent: Hashable, Sendable, Codable {
+    case inline(InlineBytes)
+    case file(SourceFile)
+
+    /// The length in bytes.
+    public var length: Int64 {
+        switch self {
+        case .inline(let data): Int64(data.bytes.count)
+        case .file(let file): file.length
         }
     }
+}
+
+/// One part of a form (`multipart/form-data`), as it is requested, stored or sent.
+public struct FormPart<PartContent: Sendable>: Sendable {
+    public typealias Content = PartContent
 
     /// The form field's name.
     public var name: String
     public var content: Content
-    /// The `filename` parameter; nil sends none. For a file part without one, admission sets the file's own name.
+    /// The `filename` parameter; nil sends none.
     public var filename: String?
     public var contentType: String?
+    /// Further header fields of the part.
     public var headers: [HeaderField]
 
     public init(
@@ -52,7 +59,17 @@ public struct BodyPart: Hashable, Sendable, Codable {
         self.contentType = contentType
         self.headers = headers
     }
+
+    /// The part with another content.
+    public func replacing<Other: Sendable>(_ content: Other) -> FormPart<Other> {
+        FormPart<Other>(
+            name: name, content: content, filename: filename, contentType: contentType, headers: headers)
+    }
 }
+
+extension FormPart: Equatable where PartContent: Equatable {}
+extension FormPart: Hashable where PartContent: Hashable {}
+extension FormPart: Codable where PartContent: Codable {}
 
 /// The description of a body in listings, so that the body need not be read.
 public struct BodySummary: Hashable, Sendable, Codable {

@@ -66,30 +66,14 @@ public struct FileReference: Hashable, Sendable {
     }
 }
 
-/// A part of a form, as a client requests it.
-public struct RequestPart: Hashable, Sendable {
-    public enum Content: Hashable, Sendable {
-        case bytes(InlineBytes)
-        case file(FileReference)
-    }
+/// A part of a form, as a client requests it. Without a `filename` a file part sends the file's own name, and a part of
+/// bytes sends none.
+public typealias RequestPart = FormPart<RequestPartContent>
 
-    public var name: String
-    public var content: Content
-    /// The `filename` parameter. If nil, a file part sends the file's own name, and a part of bytes sends none.
-    public var filename: String?
-    public var contentType: String?
-    public var headers: [HeaderField]
-
-    public init(
-        name: String, content: Content, filename: String? = nil, contentType: String? = nil,
-        headers: [HeaderField] = []
-    ) {
-        self.name = name
-        self.content = content
-        self.filename = filename
-        self.contentType = contentType
-        self.headers = headers
-    }
+/// The content of a requested part.
+public enum RequestPartContent: Hashable, Sendable {
+    case bytes(InlineBytes)
+    case file(FileReference)
 }
 
 /// A named value of a query, a form or a form's parts. Lists and objects are flattened as AFNetworking does.

@@ -57,10 +57,7 @@ final class OpenedContent: Sendable {
                     files.append(file)
                     content = .file(file.whole)
                 }
-                sent.append(
-                    AttemptPart(
-                        name: part.name, content: content, filename: part.filename, contentType: part.contentType,
-                        headers: part.headers))
+                sent.append(part.replacing(content))
             }
             return OpenedContent(content: .parts(sent), length: nil, files: files)
         }
