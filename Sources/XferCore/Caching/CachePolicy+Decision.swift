@@ -44,7 +44,7 @@ extension CachePolicy {
     }
 
     /// The fields that make caches on the way forward the request to its origin (§5.2.1.4, §5.4).
-    public var askedOfOtherCaches: [HeaderField] {
+    public var fieldsForOtherCaches: [HeaderField] {
         guard self == .reloadAll else { return [] }
         return [HeaderField(name: "Cache-Control", value: "no-cache"), HeaderField(name: "Pragma", value: "no-cache")]
     }

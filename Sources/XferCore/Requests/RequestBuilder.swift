@@ -62,7 +62,7 @@ public enum RequestBuilder {
         request.refusesCookies = fields.usesCookies == .set(false)
         request.cookies = fields.cookies
         request.caching = try caching(fields, choices, profile, isPlainGet: method == .get && content == nil)
-        headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)
+        headers.add(request.caching.policy.fieldsForOtherCaches, except: fields.unsetHeaders)
         request.headers = headers.fields
         return (request, content)
     }

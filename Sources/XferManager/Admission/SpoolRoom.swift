@@ -9,7 +9,7 @@ import XferStore
 /// copy counts twice, so that adds at the limit may be refused too early, never too late.
 final class SpoolRoom: Sendable {
     private let owner: Owner
-    /// Nil for operators.
+    /// The limit of the user's bytes; nil for operators.
     private let limit: Int64?
     private let store: TaskStore
     private let claims: SpoolClaims

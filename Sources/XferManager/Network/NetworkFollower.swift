@@ -242,16 +242,16 @@ public actor NetworkFollower: ManagerPart {
     /// byte from now on are started again, unless that would lose their bytes.
     private func doubtConnections() async {
         await services.engine.retireSessions { _ in true }
-        let standings = await scheduler.standings
-        guard stallWatch == nil, !standings.isEmpty else { return }
+        let earlier = await scheduler.snapshots
+        guard stallWatch == nil, !earlier.isEmpty else { return }
         stallWatch = Task { [weak self] in
             guard (try? await Task.sleep(for: Self.patience, clock: .continuous)) != nil else { return }
-            await self?.restartStalled(standings)
+            await self?.restartStalled(earlier)
         }
     }
 
-    private func restartStalled(_ standings: [TaskID: RunScheduler.Standing]) async {
+    private func restartStalled(_ earlier: [TaskID: RunScheduler.RunSnapshot]) async {
         stallWatch = nil
-        await scheduler.restartStalled(since: standings)
+        await scheduler.restartStalled(since: earlier)
     }
 }

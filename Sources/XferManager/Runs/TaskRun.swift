@@ -187,10 +187,10 @@ extension TaskRun {
     func owesNotification() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
-        let told = try await services.store.read {
+        let events = try await services.store.read {
             try $0.events(since: 0, types: [.cacheHit, .taskRefreshed, .taskNotModified], taskIDs: [id], limit: 2)
         }
-        return told.map(\.type) == [.cacheHit]
+        return events.map(\.type) == [.cacheHit]
     }
 
     /// Reports a kept response, with the content for `task.result`, before the request is sent. A task that is retried

@@ -10,7 +10,7 @@ import XferSystem
 extension RunScheduler {
     /// Starts every task that may start now.
     ///
-    /// - Parameter unlessHeld: whether nothing has to be looked at while nothing may start.
+    /// - Parameter unlessHeld: true if nothing has to be checked while nothing may start.
     func schedule(unlessHeld: Bool = false) {
         if unlessHeld, isHeld { return }
         passes.isWanted = true
@@ -116,7 +116,7 @@ extension RunScheduler {
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil {
             pass.briefs = (
-                held: store.uncommittedStarts,
+                uncommitted: store.uncommittedStarts,
                 mayBeBrief: {
                     [directories = context.directories, rights = services.rights, publishing = briefs.publishingCounts]
                     task in

@@ -156,17 +156,17 @@ extension RunScheduler {
     // MARK: Dead connections
 
     /// The progress of a run at some moment.
-    struct Standing: Sendable {
+    struct RunSnapshot: Sendable {
         let begunAt: MonotonicInstant
         let bytes: Int64
     }
 
-    var standings: [TaskID: Standing] {
-        runs.mapValues { Standing(begunAt: $0.begunAt, bytes: $0.byteCount) }
+    var snapshots: [TaskID: RunSnapshot] {
+        runs.mapValues { RunSnapshot(begunAt: $0.begunAt, bytes: $0.byteCount) }
     }
 
     /// Restarts runs that have moved no byte since then, unless that would lose their bytes.
-    func restartStalled(since earlier: [TaskID: Standing]) async {
+    func restartStalled(since earlier: [TaskID: RunSnapshot]) async {
         for (id, live) in runs {
             guard let known = earlier[id], known.begunAt == live.begunAt, known.bytes == live.byteCount,
                 live.mayStop, live.isTransferring, known.bytes == 0 || live.control.isResumable == true

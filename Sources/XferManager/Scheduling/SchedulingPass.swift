@@ -52,7 +52,7 @@ struct SchedulingPass: Sendable {
     /// The brief runs that a task with an equal key would join.
     var joinableBriefs: [SharingKey: TaskID] = [:]
     /// The test for brief runs, with the uncommitted starts; nil if no task may be picked for one.
-    var briefs: (held: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
+    var briefs: (uncommitted: UncommittedStarts, mayBeBrief: @Sendable (TransferTask) -> Bool)?
     /// The place for the partial file of a task's new transfer.
     let place: @Sendable (TaskSpecification) -> PartialLocation
     /// The number of brief runs that fetch.
@@ -68,7 +68,7 @@ struct SchedulingPass: Sendable {
     /// The number of tasks that got a slot.
     private var picked = 0
     /// The number of tasks that were made to wait.
-    private var held = 0
+    private var deferred = 0
 
     /// The highest number of tasks that join one transfer in one pass. A task left to the next pass may come too late
     /// and make a request of its own.
@@ -107,7 +107,7 @@ struct SchedulingPass: Sendable {
         }
         try startIgnoringCooldown(in: tx)
         let queue = StoredQueue(
-            tx, held: briefs?.held, freeSlots: scheduler.freeSlots)
+            tx, uncommitted: briefs?.uncommitted, freeSlots: scheduler.freeSlots)
         while !isFull, let id = try scheduler.next(in: queue) {
             guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
                 // It could not be taken out of the queue.
@@ -115,7 +115,7 @@ struct SchedulingPass: Sendable {
                 try tx.setAside([id])
                 queue.removeUnreadable(id)
                 starts.unreadable.append(id)
-                held += 1
+                deferred += 1
                 continue
             }
             queue.remove(id, from: task.lane)
@@ -180,7 +180,7 @@ struct SchedulingPass: Sendable {
     }
 
     /// True if the pass has changed as many tasks as one transaction may, not counting those that joined.
-    private var isFull: Bool { picked + held >= StoreTransaction.largestStep }
+    private var isFull: Bool { picked + deferred >= StoreTransaction.largestStep }
 
     /// Picks the task for a brief run if that is possible; see `BriefRules`.
     private mutating func startBriefly(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
@@ -235,7 +235,7 @@ struct SchedulingPass: Sendable {
             return true
         }
         inFlight.leave(task.id)
-        held += 1
+        deferred += 1
         return false
     }
 
@@ -310,8 +310,8 @@ private final class StoredQueue: QueueIndex {
     let tx: StoreTransaction
     /// The number of tasks that are read beyond the uncommitted starts: no more than may start.
     private let pageSize: Int
-    private let held: UncommittedStarts?
-    /// Tasks at the head of a lane that were read, are not held and were not removed.
+    private let uncommitted: UncommittedStarts?
+    /// Tasks at the head of a lane that were read, are not uncommitted starts and were not removed.
     private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
     /// The next lanes of a priority, in their order. No lane that is not among them comes before one of them.
     private var lanes: [Priority: ArraySlice<QueueLane>] = [:]
@@ -323,9 +323,9 @@ private final class StoredQueue: QueueIndex {
     /// read.
     private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
-    init(_ tx: StoreTransaction, held: UncommittedStarts?, freeSlots: Int) {
+    init(_ tx: StoreTransaction, uncommitted: UncommittedStarts?, freeSlots: Int) {
         self.tx = tx
-        self.held = held
+        self.uncommitted = uncommitted
         pageSize = min(max(freeSlots, 1), Self.largestPage)
     }
 
@@ -377,13 +377,13 @@ private final class StoredQueue: QueueIndex {
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
         if limit == 1, let first = pages[lane]?.first { return [first] }
-        let heldCount = held?.count ?? 0
-        if limit == 1, heldCount == 0 { return try first(of: lane, order, limit: 1) }
+        let uncommittedCount = uncommitted?.count ?? 0
+        if limit == 1, uncommittedCount == 0 { return try first(of: lane, order, limit: 1) }
         if limit == 1, lanes[lane.priority, default: []].count > 1 {
             let page = try first(of: lane, order, limit: Self.smallPage)
             if !page.isEmpty { return page }
         }
-        let page = try first(of: lane, order, limit: max(limit, heldCount) + pageSize)
+        let page = try first(of: lane, order, limit: max(limit, uncommittedCount) + pageSize)
         pages[lane] = page[...]
         if page.isEmpty { removeFromNext(lane) }
         return page
@@ -392,6 +392,6 @@ private final class StoredQueue: QueueIndex {
     /// Returns the first tasks that are not uncommitted starts; `limit` counts those, too.
     private func first(of lane: QueueLane, _ order: QueueOrder, limit: Int) throws -> [TaskID] {
         let read = try tx.heads(of: lane, order: order, limit: limit)
-        return held?.removeUncommitted(from: read) ?? read
+        return uncommitted?.removeUncommitted(from: read) ?? read
     }
 }

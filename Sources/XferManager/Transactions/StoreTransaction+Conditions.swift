@@ -26,7 +26,7 @@ extension StoreTransaction {
             return nil
         }
         let conditions = inputs.conditions(of: schedule, at: now)
-        let verdict = conditions.verdict(try standing(of: task), at: now)
+        let verdict = conditions.verdict(try dependencyState(of: task), at: now)
         let transition: TaskTransition
         let due: Timestamp?
         switch verdict {
@@ -77,10 +77,10 @@ extension StoreTransaction {
 
 extension StoreReader {
     /// Returns the state of the tasks that must complete before this one starts; `.met` for a running task.
-    fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
+    fileprivate func dependencyState(of task: TransferTask) throws -> StartConditions.Dependencies {
         guard task.specification.schedule.hasTargets, task.state != .running else { return .met }
-        let standing = try dependencies(of: task.id)
-        if let failed = standing.failed { return .failed(failed.id, failed.outcome) }
-        return standing.openCount == 0 ? .met : .open
+        let found = try dependencies(of: task.id)
+        if let failed = found.failed { return .failed(failed.id, failed.outcome) }
+        return found.openCount == 0 ? .met : .open
     }
 }

@@ -37,9 +37,9 @@ public struct BulkOperation: Hashable, Sendable {
     public var deletesFiles: Bool
     /// The caller's filter as JSON.
     public var filter: String
-    /// Of `update`: the fields to change, as JSON.
+    /// The fields that `update` changes, as JSON.
     public var changes: String?
-    /// Of `update`: the caller's rights. Other verbs need no more than `isOperator`.
+    /// The caller's rights, for `update`. Other verbs need no more than `isOperator`.
     public var rights: OperationRights?
     /// The newest task at the call. Later ones are not changed.
     public var last: TaskID

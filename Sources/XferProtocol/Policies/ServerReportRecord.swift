@@ -101,10 +101,10 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         self.name = name
         self.version = version
         accepted = failure == nil
-        let told = failure ?? violation
-        reason = told.map { OpenEnum($0.reason) }
-        problem = told?.problem
-        verifyError = told.flatMap { $0.code == 0 ? nil : Int(clamping: $0.code) }
+        let reported = failure ?? violation
+        reason = reported.map { OpenEnum($0.reason) }
+        problem = reported?.problem
+        verifyError = reported.flatMap { $0.code == 0 ? nil : Int(clamping: $0.code) }
         reportOnly = failure == nil && violation != nil
         self.expired = expired
     }

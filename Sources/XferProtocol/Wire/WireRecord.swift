@@ -113,7 +113,7 @@ final class FieldTable: Sendable {
     private let writers: [@Sendable (UnsafeRawPointer, inout [UInt8]) -> Void]
     let positions: [String: Int]
     private let required: FieldSet
-    /// Those of them that a lenient reader demands.
+    /// The required fields that a lenient reader demands, too.
     private let essential: FieldSet
 
     init(_ fields: [FieldDeclaration], of record: Any.Type) {
