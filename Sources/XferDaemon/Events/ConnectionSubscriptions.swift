@@ -26,8 +26,10 @@ package final class ConnectionSubscriptions: Sendable {
 
     package init() {}
 
-    /// Starts sending a feed and returns the stream's id; nil if the connection has `maxPerConnection` streams.
-    package func start(_ feed: some EventSource, on connection: RPCConnection) -> Int64? {
+    /// Starts sending a feed and returns the stream's id.
+    ///
+    /// - Throws: `RPCFailure` if the connection has `maxPerConnection` streams.
+    package func start(_ feed: some EventSource, on connection: RPCConnection) throws(RPCFailure) -> Int64 {
         let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
             let isFirst = state.pumps[connection.id] == nil
             guard state.pumps[connection.id, default: [:]].count < Self.maxPerConnection else { return (nil, false) }
@@ -36,7 +38,12 @@ package final class ConnectionSubscriptions: Sendable {
             state.pumps[connection.id, default: [:]][id] = .some(nil)
             return (id, isFirst)
         }
-        guard let id else { return nil }
+        guard let id else {
+            let limit = Self.maxPerConnection
+            throw RPCFailure(
+                .limitExceeded, "a connection can have \(limit) subscriptions",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
+        }
         // The answer that names the stream is sent before the stream's first event.
         RPCConnection.afterAnswer { [weak self] in self?.begin(feed, as: id, on: connection) }
         if isFirst { connection.onClose { [weak self] in self?.end(connection.id) } }
@@ -54,11 +61,16 @@ package final class ConnectionSubscriptions: Sendable {
         }
     }
 
-    /// Ends a stream. Returns false if the connection has no stream of that id.
-    package func stop(_ id: Int64, of connection: UInt64) -> Bool {
-        guard let pump = state.withLockedValue({ $0.pumps[connection]?.removeValue(forKey: id) }) else { return false }
+    /// Ends a stream.
+    ///
+    /// - Throws: `RPCFailure` if the connection has no stream of that id.
+    package func stop(_ id: Int64, of connection: RPCConnection) throws(RPCFailure) {
+        guard let pump = state.withLockedValue({ $0.pumps[connection.id]?.removeValue(forKey: id) }) else {
+            throw RPCFailure(
+                .notFound, "this connection has no subscription \(id)",
+                data: ErrorData(reason: "not_found", path: "subscription"))
+        }
         pump?.cancel()
-        return true
     }
 
     private func end(_ connection: UInt64) {

@@ -34,21 +34,12 @@ struct EventHandlers: Sendable {
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         }
         let feed = try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
-        guard let id = subscriptions.start(feed, on: context.connection) else {
-            let limit = ConnectionSubscriptions.maxPerConnection
-            throw RPCFailure(
-                .limitExceeded, "a connection can have \(limit) subscriptions",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
-        }
+        let id = try subscriptions.start(feed, on: context.connection)
         return EventsSubscribe.Result(subscription: id, lastSeq: feed.startSeq, firstSeq: feed.gapBefore)
     }
 
     private func unsubscribe(_ params: EventsUnsubscribe.Params, _ context: CallContext) throws -> Done {
-        guard subscriptions.stop(params.subscription, of: context.connection.id) else {
-            throw RPCFailure(
-                .notFound, "this connection has no subscription \(params.subscription)",
-                data: ErrorData(reason: "not_found", path: "subscription"))
-        }
+        try subscriptions.stop(params.subscription, of: context.connection)
         return Done()
     }
 

@@ -26,11 +26,7 @@ extension FleetFace {
                 }),
             Handler(EventsSubscribe.self) { params, context in try await subscribe(params, context) },
             Handler(EventsUnsubscribe.self) { params, context in
-                guard subscriptions.stop(params.subscription, of: context.connection.id) else {
-                    throw RPCFailure(
-                        .notFound, "this connection has no subscription \(params.subscription)",
-                        data: ErrorData(reason: "not_found", path: "subscription"))
-                }
+                try subscriptions.stop(params.subscription, of: context.connection)
                 return Done()
             },
         ]
@@ -54,12 +50,7 @@ extension FleetFace {
         }
         let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
         let (feed, newest) = try await feed(filter, types: params.types?.values, since: params.since)
-        guard let id = subscriptions.start(feed, on: context.connection) else {
-            throw RPCFailure(
-                .limitExceeded, "a connection can have \(ConnectionSubscriptions.maxPerConnection) subscriptions",
-                data: ErrorData(
-                    reason: "limit_exceeded", limit: Int64(clamping: ConnectionSubscriptions.maxPerConnection)))
-        }
+        let id = try subscriptions.start(feed, on: context.connection)
         return EventsSubscribe.Result(subscription: id, lastSeq: newest, firstSeq: feed.gapBefore)
     }
 }
