@@ -77,14 +77,8 @@ struct TaskHandlers: Sendable {
     private func list(
         _ params: TaskList.Params, _ context: CallContext, _: (TaskList.Result) -> [UInt8]
     ) async throws -> [UInt8] {
-        let order: TaskQueries.ListOrder =
-            switch params.order {
-            case .ascending: .ascending
-            case .descending: .descending
-            case .queue: .starting
-            }
         var page = try await queries.list(
-            params.filter?.stored ?? TaskQuery(), order, limit: params.limit, cursor: params.cursor,
+            params.filter?.stored ?? TaskQuery(), params.order, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
         var text = PageText()
         for record in try await records(of: page.tasks, params.fields ?? .listing) where !text.append(record) {

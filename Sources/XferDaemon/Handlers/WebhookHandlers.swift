@@ -11,30 +11,9 @@ struct WebhookHandlers: Sendable {
             Handler(
                 WebhookList.self,
                 encoding: { params, _, _ in
-                    PageText.named(
-                        try await webhooks.list(), params, as: WebhookList.Result.self, name: \.definition.name
-                    ) {
-                        WebhookRecord($0)
-                    }
+                    PageText.named(try await webhooks.list(), params, as: WebhookList.Result.self, name: \.name) { $0 }
                 }),
-            Handler(WebhookTest.self) { params, _ in
-                let result = try await webhooks.test(params.name)
-                return WebhookTest.Result(
-                    accepted: result.failure == nil, status: result.status, duration: result.duration,
-                    failure: result.failure)
-            },
+            Handler(WebhookTest.self) { params, _ in try await webhooks.test(params.name) },
         ]
-    }
-}
-
-extension WebhookRecord {
-    fileprivate init(_ status: WebhookCommands.Status) {
-        self.init(status.definition)
-        pending = status.pending
-        failed = status.failed
-        lastDeliveredAt = status.lastDeliveredAt
-        lastFailedAt = status.lastFailedAt
-        lastFailure = status.lastFailure
-        pausedUntil = status.pausedUntil
     }
 }

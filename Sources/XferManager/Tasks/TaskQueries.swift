@@ -1,5 +1,6 @@
 import XferCore
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// Reads tasks, events and counts for callers. It changes nothing.
@@ -165,14 +166,6 @@ public struct TaskQueries: ManagerPart, Sendable {
         var pausedGroups: Set<GroupKey> = []
     }
 
-    /// The order of a list of tasks.
-    public enum ListOrder: Hashable, Sendable {
-        /// By id, in ascending or descending order.
-        case ascending, descending
-        /// Only queued tasks, in the order of their starts.
-        case starting
-    }
-
     /// Counts the matching tasks that exist at the call and that the caller may see, by state.
     public func counts(matching filter: TaskQuery, for principal: Principal) async throws -> [TaskState: Int64] {
         let filter = filter.restricted(to: principal)
@@ -193,18 +186,19 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// Returns one page of tasks.
     public func list(
-        _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
+        _ filter: TaskQuery, _ order: TaskList.Order, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
         try await list(filter, order, within: PageBounds(limit: limit), cursor: cursor, for: principal)
     }
 
     public func list(
-        _ filter: TaskQuery, _ order: ListOrder, within bounds: PageBounds, cursor: String?, for principal: Principal
+        _ filter: TaskQuery, _ order: TaskList.Order, within bounds: PageBounds, cursor: String?,
+        for principal: Principal
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
         do {
             let page: TaskPage
-            if order == .starting {
+            if order == .queue {
                 let order = await scheduler.activity.limits.order
                 page = try await store.readStates {
                     try $0.listQueue(filter, order: order, within: bounds, cursor: cursor)

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import StrictJSON
 import XferCore
 public import XferModel
-import XferProtocol
+public import XferProtocol
 import XferStore
 import XferSystem
 
@@ -10,51 +10,33 @@ import XferSystem
 public struct WebhookCommands: ManagerPart, Sendable {
     let context: ManagerContext
 
-    /// A webhook, and the state of its deliveries.
-    public struct Status: Hashable, Sendable {
-        public var definition: WebhookDefinition
-        public var pending: Int64
-        public var failed: Int64
-        public var lastDeliveredAt: Timestamp?
-        public var lastFailedAt: Timestamp?
-        public var lastFailure: String?
-        /// The time before which nothing is sent; nil if the receiver is not paused.
-        public var pausedUntil: Timestamp?
-    }
-
     /// All webhooks by name.
     ///
     /// - Throws: `ManagerError`.
-    public func list() async throws -> [Status] {
+    public func list() async throws -> [WebhookRecord] {
         let (definitions, now) = (sorted, clock())
         return try await translatingStoreErrors {
             try await store.read { reader in
                 try definitions.map { definition in
                     let receiver = try reader.receiverState(ofWebhook: definition.name)
                     let counts = try reader.deliveryCounts(of: definition.name)
-                    return Status(
-                        definition: definition, pending: counts.pending, failed: counts.failed,
-                        lastDeliveredAt: receiver.lastDeliveredAt, lastFailedAt: receiver.lastFailedAt,
-                        lastFailure: receiver.lastFailure,
-                        pausedUntil: receiver.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
+                    var record = WebhookRecord(definition)
+                    record.pending = counts.pending
+                    record.failed = counts.failed
+                    record.lastDeliveredAt = receiver.lastDeliveredAt
+                    record.lastFailedAt = receiver.lastFailedAt
+                    record.lastFailure = receiver.lastFailure
+                    record.pausedUntil = receiver.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil }
+                    return record
                 }
             }
         }
     }
 
-    /// The result of a test.
-    public struct TestResult: Hashable, Sendable {
-        public var status: Int?
-        /// Seconds.
-        public var duration: Double
-        /// The reason why the receiver did not accept the test; nil if it did.
-        public var failure: String?
-    }
-
     /// Sends a test event once and waits for the answer.
     ///
     /// - Throws: `ManagerError`.
-    public func test(_ name: String) async throws -> TestResult {
+    public func test(_ name: String) async throws -> WebhookTest.Result {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
         let definitions = sorted
         guard let definition = definitions.first(where: { $0.name == name }) else {
@@ -74,9 +56,10 @@ public struct WebhookCommands: ManagerPart, Sendable {
         let begunAt = Clocks.monotonic()
         let answer = await run.run()
         let duration = begunAt.duration(to: Clocks.monotonic())
-        return TestResult(
-            status: answer.status, duration: Double(duration.wholeMicroseconds) / 1_000_000,
-            failure: answer.failure(from: definition.url, at: clock()))
+        let failure = answer.failure(from: definition.url, at: clock())
+        return WebhookTest.Result(
+            accepted: failure == nil, status: answer.status, duration: Double(duration.wholeMicroseconds) / 1_000_000,
+            failure: failure)
     }
 
     private var sorted: [WebhookDefinition] {

@@ -3,6 +3,7 @@ import StrictJSON
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
