@@ -93,13 +93,7 @@ struct PolicyInputError: Error, Hashable, CustomStringConvertible {
 
 extension PolicyRecord {
     init(_ entry: PolicyEntry) {
-        let origin: PolicyOrigin =
-            switch entry.origin {
-            case .builtIn: .builtIn
-            case .configuration: .configuration
-            case .client: .client
-            }
-        self.init(entry.policy, origin: origin, pinText: PolicyText.text)
+        self.init(entry.policy, origin: entry.origin, pinText: PolicyText.text)
     }
 }
 

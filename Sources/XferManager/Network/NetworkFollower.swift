@@ -12,7 +12,7 @@ public actor NetworkFollower: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
     /// The known state of links, addresses and routes. This actor writes it, others read it.
-    private let reachability: NIOLockedValueBox<Reachability>
+    nonisolated let reachability: NIOLockedValueBox<Reachability>
     /// The monitor, or nil while the network is not monitored.
     private var monitor: NetworkMonitor?
     /// Receives the monitor's reports.
@@ -42,9 +42,6 @@ public actor NetworkFollower: ManagerPart {
 
     /// The state that the last `network.changed` reported.
     public nonisolated var state: NetworkState { reachability.withLockedValue(\.announced) }
-
-    /// The current state of the network.
-    public nonisolated func report() -> NetworkReport { NetworkReport(reachability.withLockedValue(\.self)) }
 
     // MARK: Looking
 

@@ -1,5 +1,6 @@
 import XferCore
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// The trust policies in force: those of the configuration file and of operators, and the default.
@@ -61,17 +62,11 @@ struct PolicyRegistry: Sendable {
 
 /// A trust policy and its origin.
 public struct PolicyEntry: Hashable, Sendable {
-    public enum Origin: String, Sendable, CaseIterable {
-        case builtIn = "built_in"
-        /// The policy can only be changed in the configuration file.
-        case configuration
-        case client = "rpc"
-    }
-
     public var policy: TrustPolicy
-    public var origin: Origin
+    /// A policy of the configuration can only be changed in its file.
+    public var origin: PolicyOrigin
 
-    init(policy: TrustPolicy, origin: Origin) {
+    init(policy: TrustPolicy, origin: PolicyOrigin) {
         self.policy = policy
         self.origin = origin
     }

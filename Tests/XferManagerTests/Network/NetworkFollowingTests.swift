@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferProtocol
 import XferSystem
 import XferTestSupport
 
@@ -40,8 +41,8 @@ import XferTestSupport
         try await eventually("metered") { manager.network.state == .metered }
         await manager.network.onFacts(NetworkFacts())
         try await eventually("offline") { manager.network.state == .offline }
-        let report = manager.network.report()
-        #expect(report.isMonitored && report.interfaces.isEmpty)
+        let status = manager.network.status()
+        #expect(status.monitored && status.interfaces.isEmpty)
         try await eventually("all states have their events") {
             try await states(manager) == [.unknown, .unmetered, .metered, .offline]
         }
