@@ -64,8 +64,7 @@ struct DaemonHandlers: Sendable {
     }
 
     private func backup(_ params: DaemonBackup.Params, _: CallContext) async throws -> DaemonBackup.Result {
-        let copy = try await manager.backup.write(to: params.file)
-        return DaemonBackup.Result(file: params.file, size: copy.size, storeID: manager.storeID, seq: copy.seq)
+        try await manager.backup.write(to: params.file)
     }
 
     private func shutdown(_ params: DaemonShutdown.Params, _: CallContext) async -> DaemonShutdown.Result {

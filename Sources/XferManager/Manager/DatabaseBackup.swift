@@ -3,18 +3,12 @@ import Logging
 import XferCore
 import XferFiles
 import XferModel
+public import XferProtocol
 import XferStore
 
 /// Copies the database while the service runs.
 public struct DatabaseBackup: ManagerPart, Sendable {
     let context: ManagerContext
-
-    /// A copy that was written.
-    public struct Copy: Hashable, Sendable {
-        public var size: Int64
-        /// The number of the newest event in the copy.
-        public var seq: Int64
-    }
 
     private static let workName = "backup.partial"
 
@@ -25,7 +19,7 @@ public struct DatabaseBackup: ManagerPart, Sendable {
     /// SQLite opens files by name, so the copy is made in the state directory, where no other user can replace it.
     ///
     /// - Throws: `ManagerError`; then there is no copy.
-    public func write(to path: String) async throws -> Copy {
+    public func write(to path: String) async throws -> DaemonBackup.Result {
         await context.copying.enter()
         defer { context.copying.leave() }
         let (store, work) = (store, workPath)
@@ -34,7 +28,8 @@ public struct DatabaseBackup: ManagerPart, Sendable {
                 defer { unlink(work) }
                 let seq = try store.backUp(to: work)
                 do throws(FileError) {
-                    return Copy(size: try PrivateCopy.write(work, to: path), seq: seq)
+                    return DaemonBackup.Result(
+                        file: path, size: try PrivateCopy.write(work, to: path), storeID: store.storeID, seq: seq)
                 } catch {
                     throw ManagerError.invalidField(
                         path: "file", reason: "\(error)",
