@@ -246,7 +246,7 @@ struct ReleasedSchemaTests {
             #expect(lane.profile == "work" && lane.host == "images.example" && lane.group?.name == "batch-1")
             #expect(try reader.heads(of: lane, order: .fifo, limit: 9) == [TaskID(12)])
             #expect(try reader.nextLane(priority: .low, without: LaneExclusions(profiles: ["work"])) == nil)
-            let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
+            let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", requestText: "other"))
             #expect(earlier.id == BatchID(1) && !earlier.isSameRequest && earlier.refused?.isEmpty == false)
         }
     }

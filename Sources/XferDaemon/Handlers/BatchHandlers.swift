@@ -35,7 +35,7 @@ struct BatchHandlers: Sendable {
             entries,
             BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
-                asked: params.clientKey == nil ? "" : params.canonicalText),
+                requestText: params.clientKey == nil ? "" : params.canonicalText),
             defaults, for: principal)
         var result = BatchAdd.Result()
         result.batch = BatchRecord(added.batch)

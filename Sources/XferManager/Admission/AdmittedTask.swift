@@ -22,7 +22,7 @@ protocol AdmissibleTask: Sendable {
     var clientKey: String? { get }
     /// The client's request as text, if it has a `client_key`. It distinguishes a repeated add from another one with
     /// the same key, even if profile and settings have changed meanwhile. Nil compares the resulting specification.
-    var asked: String? { get }
+    var requestText: String? { get }
 
     /// The specification around the request that was built of `firstURL` and `requestFields`.
     func specification(owner: Owner, request: TransferRequest, defaults: TaskDefaults) -> TaskSpecification
@@ -30,7 +30,7 @@ protocol AdmissibleTask: Sendable {
 
 extension NewTask: AdmissibleTask {
     var retriesFailed: Bool { retryFailed ?? false }
-    var asked: String? { clientKey == nil ? nil : canonicalText }
+    var requestText: String? { clientKey == nil ? nil : canonicalText }
 }
 
 /// An accepted task: the task's row, and its content.

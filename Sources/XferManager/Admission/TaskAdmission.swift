@@ -29,31 +29,32 @@ struct TaskAdmission: Sendable {
     /// Returns the admitted tasks in order.
     ///
     /// - Parameters:
-    ///   - asked: the clients' requests as text; empty if no task has a `client_key`.
+    ///   - requestText: the clients' requests as text; empty if no task has a `client_key`.
     ///   - path: the prefix of field names in errors, such as `tasks[3].`
     func admit(
-        _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
+        _ tasks: [some AdmissibleTask], requestText: [String?], _ defaults: TaskDefaults,
         path: @escaping @Sendable (Int) -> String
     ) async throws -> [AdmittedTask] {
-        try await admitEach(tasks, asked: asked, defaults, path: path).map { try $0.get() }
+        try await admitEach(tasks, requestText: requestText, defaults, path: path).map { try $0.get() }
     }
 
     /// Admits each task separately: a refused one does not stop the others.
     func admitEach(
-        _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
+        _ tasks: [some AdmissibleTask], requestText: [String?], _ defaults: TaskDefaults,
         path: @escaping @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         let count = tasks.count
         let profiles = ProfileReading(store: requests.store)
         guard count > Self.share else {
-            return try await admitEach(0..<count, of: tasks, asked, defaults, profiles, path: path)
+            return try await admitEach(0..<count, of: tasks, requestText, defaults, profiles, path: path)
         }
         let shares = stride(from: 0, to: count, by: Self.share).map { $0..<min($0 + Self.share, count) }
         return try await withThrowingTaskGroup(of: (start: Int, judged: [Result<AdmittedTask, ManagerError>]).self) {
             group in
             for share in shares {
                 group.addTask {
-                    (share.lowerBound, try await admitEach(share, of: tasks, asked, defaults, profiles, path: path))
+                    let found = try await admitEach(share, of: tasks, requestText, defaults, profiles, path: path)
+                    return (share.lowerBound, found)
                 }
             }
             var judged: [Int: [Result<AdmittedTask, ManagerError>]] = [:]
@@ -64,7 +65,7 @@ struct TaskAdmission: Sendable {
 
     /// Checks some of the tasks, by their indices.
     private func admitEach(
-        _ places: Range<Int>, of tasks: [some AdmissibleTask], _ asked: [String?], _ defaults: TaskDefaults,
+        _ places: Range<Int>, of tasks: [some AdmissibleTask], _ requestText: [String?], _ defaults: TaskDefaults,
         _ reading: ProfileReading, path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories = KnownDirectories()
@@ -82,7 +83,7 @@ struct TaskAdmission: Sendable {
                     throw ManagerError.damagedProfile(name, path: path(place) + "profile")
                 }
                 let admitted = try await admit(
-                    task, asked: asked.isEmpty ? nil : asked[place], defaults, profiles?.all ?? [],
+                    task, requestText: requestText.isEmpty ? nil : requestText[place], defaults, profiles?.all ?? [],
                     knowing: &directories,
                     path: path(place))
                 judged.append(.success(admitted))
@@ -94,7 +95,7 @@ struct TaskAdmission: Sendable {
     }
 
     private func admit(
-        _ task: some AdmissibleTask, asked: String?, _ defaults: TaskDefaults, _ profiles: [Profile],
+        _ task: some AdmissibleTask, requestText: String?, _ defaults: TaskDefaults, _ profiles: [Profile],
         knowing directories: inout KnownDirectories, path: String
     ) async throws -> AdmittedTask {
         let (fields, further) = (task.requestFields, task.mirrors)
@@ -123,7 +124,7 @@ struct TaskAdmission: Sendable {
             && specification.schedule.isEmpty && body == nil
         return AdmittedTask(
             insertion: try TaskInsertion(
-                specification, body: body, asked: asked, coalesceKey: coalesceKeys.key(of: specification),
+                specification, body: body, requestText: requestText, coalesceKey: coalesceKeys.key(of: specification),
                 state: specification.startsPaused ? .paused : .queued),
             retriesFailed: task.retriesFailed, shownURL: specification.request.url.description,
             isIndependent: isIndependent, path: path)

@@ -21,13 +21,13 @@ public struct BatchCommands: ManagerPart, Sendable {
         /// Makes the add safe to repeat. Unique among its owner's batches as long as the batch exists.
         public var clientKey: String?
         /// The whole request as text. It distinguishes a repeated add from another one with the same key.
-        public var asked: String
+        public var requestText: String
 
-        public init(maxActive: Int, isAtomic: Bool = false, clientKey: String? = nil, asked: String = "") {
+        public init(maxActive: Int, isAtomic: Bool = false, clientKey: String? = nil, requestText: String = "") {
             self.maxActive = maxActive
             self.isAtomic = isAtomic
             self.clientKey = clientKey
-            self.asked = asked
+            self.requestText = requestText
         }
     }
 
@@ -123,7 +123,7 @@ public struct BatchCommands: ManagerPart, Sendable {
     ) async throws -> (admitted: [AdmittedEntry], refusals: [BatchRefusal]) {
         let places = entries.places
         let judged = try await admission(for: principal).admitEach(
-            entries.tasks, asked: [], defaults, path: { "tasks[\(places[$0])]." })
+            entries.tasks, requestText: [], defaults, path: { "tasks[\(places[$0])]." })
         try TaskCommands.requireFewDependencies(of: judged.compactMap { try? $0.get() })
         var admitted: [AdmittedEntry] = []
         var refusals: [BatchRefusal] = []
@@ -160,7 +160,7 @@ extension StoreTransaction {
     ) throws -> BatchCommands.Added {
         let (id, group) = try insertBatch(
             owner: rules.principal.owner, maxActive: options.maxActive, clientKey: options.clientKey,
-            asked: options.asked, at: rules.now)
+            requestText: options.requestText, at: rules.now)
         var refusals = refused
         var ids: [TaskID] = []
         var tasks = admitted.map(\.task)
@@ -187,7 +187,7 @@ extension StoreReader {
         _ options: BatchCommands.Options, of owner: Owner
     ) throws -> BatchCommands.Added? {
         guard let key = options.clientKey,
-            let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
+            let earlier = try earlierBatch(owner: owner, clientKey: key, requestText: options.requestText)
         else { return nil }
         guard earlier.isSameRequest else { throw ManagerError.batchKeyReused(existing: earlier.id) }
         guard let batch = try batch(earlier.id) else { return nil }

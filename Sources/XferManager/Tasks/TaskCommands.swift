@@ -58,10 +58,10 @@ extension TaskCommands {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
         try await requireStateRoom(for: principal)
-        let asked = tasks.contains { $0.clientKey != nil } ? tasks.map(\.asked) : []
-        if let earlier = try await earlierAdds(of: tasks, asked, for: principal.owner, answer) { return earlier }
+        let requestText = tasks.contains { $0.clientKey != nil } ? tasks.map(\.requestText) : []
+        if let earlier = try await earlierAdds(of: tasks, requestText, for: principal.owner, answer) { return earlier }
         let admission = admission(for: principal)
-        let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
+        let judged = try await admission.admit(tasks, requestText: requestText, defaults, path: path)
         try Self.requireFewDependencies(of: judged)
         let room = SpoolRoom(of: principal, maxStored: settings.maxStoredPerUser, services)
         defer { withExtendedLifetime(room) {} }
@@ -116,16 +116,16 @@ extension TaskCommands {
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
     /// changed. Nil for any other add, including one whose key was used for a different request.
     private func earlierAdds<Answer: Sendable>(
-        of tasks: [some AdmissibleTask], _ asked: [String?], for owner: Owner,
+        of tasks: [some AdmissibleTask], _ requestText: [String?], for owner: Owner,
         _ answer: @escaping @Sendable ([AddedTask], TransferTask?, StoreReader) throws -> Answer
     ) async throws -> Answer? {
-        guard case _?? = asked.first else { return nil }
+        guard case _?? = requestText.first else { return nil }
         return try await translatingStoreErrors {
             try await store.read { reader in
                 var found: [AddedTask] = []
-                for (task, asked) in zip(tasks, asked) {
-                    guard let key = task.clientKey, let asked,
-                        let id = try reader.earlierAdd(owner: owner, clientKey: key, asked: asked)
+                for (task, requestText) in zip(tasks, requestText) {
+                    guard let key = task.clientKey, let requestText,
+                        let id = try reader.earlierAdd(owner: owner, clientKey: key, requestText: requestText)
                     else { return nil }
                     found.append(AddedTask(id: id, isExisting: true))
                 }

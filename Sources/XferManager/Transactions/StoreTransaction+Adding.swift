@@ -68,7 +68,7 @@ extension StoreTransaction {
         let insertion = admitted.insertion
         guard admitted.specification.clientKey != nil,
             let earlier = try earlierAdd(
-                of: insertion.specification, body: insertion.body, asked: insertion.asked)
+                of: insertion.specification, body: insertion.body, requestText: insertion.requestText)
         else { return nil }
         guard earlier.isSameRequest else {
             throw ManagerError.keyReused(existing: earlier.id, path: admitted.path + "client_key")

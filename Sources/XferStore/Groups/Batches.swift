@@ -45,13 +45,13 @@ extension StoreReader {
     }
 
     /// The batch an add with this key was answered with before; nil when there was none.
-    public func earlierBatch(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> EarlierBatch? {
+    public func earlierBatch(owner: Owner, clientKey: String, requestText: String) throws(StoreError) -> EarlierBatch? {
         try connection.first(
             "SELECT id, fingerprint, refused FROM batch WHERE owner = ?1 AND client_key = ?2", Value(owner),
             .text(clientKey)
         ) {
             EarlierBatch(
-                id: BatchID($0.integer(0)), isSameRequest: $0.integer(1) == Fingerprint(asked: asked).value,
+                id: BatchID($0.integer(0)), isSameRequest: $0.integer(1) == Fingerprint(requestText: requestText).value,
                 refused: $0.optionalText(2))
         }
     }
@@ -79,13 +79,13 @@ extension StoreTransaction {
     ///
     /// - Parameter maxActive: its own concurrency.
     public func insertBatch(
-        owner: Owner, maxActive: Int, clientKey: String? = nil, asked: String? = nil, at time: Timestamp
+        owner: Owner, maxActive: Int, clientKey: String? = nil, requestText: String? = nil, at time: Timestamp
     ) throws(StoreError) -> (id: BatchID, group: String) {
         try connection.run(
             """
             INSERT INTO batch (owner, group_name, client_key, fingerprint, created_at) VALUES (?1, '', ?2, ?3, ?4)
             """,
-            Value(owner), Value(clientKey), Value(asked.map { Fingerprint(asked: $0).value }), Value(time))
+            Value(owner), Value(clientKey), Value(requestText.map { Fingerprint(requestText: $0).value }), Value(time))
         let id = BatchID(connection.lastInsertedID)
         let group = "batch-\(id)"
         try connection.run("UPDATE batch SET group_name = ?2 WHERE id = ?1", Value(id), .text(group))

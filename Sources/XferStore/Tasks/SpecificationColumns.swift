@@ -81,9 +81,9 @@ struct Fingerprint {
 
     init() {}
 
-    /// - Parameter asked: the text of the client's add.
-    init(asked: String) {
-        for byte in asked.utf8 { add(byte) }
+    /// - Parameter requestText: the text of the client's add.
+    init(requestText: String) {
+        for byte in requestText.utf8 { add(byte) }
     }
 
     var value: Int64 { Int64(bitPattern: hash) }

@@ -6,7 +6,7 @@ public import XferModel
 /// It is a class, so that copies share it: a specification has dozens of fields to copy.
 public final class TaskInsertion: Sendable {
     public let body: RequestBody?
-    public let asked: String?
+    public let requestText: String?
     fileprivate let task: CopyOnWrite<TaskSpecification>
     fileprivate let coalesceKey: [UInt8]?
     fileprivate let state: TaskState
@@ -17,12 +17,12 @@ public final class TaskInsertion: Sendable {
 
     /// - Parameters:
     ///   - body: the request's content, stored beside the row and read with `body(of:)`.
-    ///   - asked: the text of the client's add, for `earlierAdd`; without it the specification and the body are
+    ///   - requestText: the text of the client's add, for `earlierAdd`; without it the specification and the body are
     ///     compared.
     ///   - coalesceKey: the key that is equal for all tasks that may share a transfer.
     /// - Throws: `StoreError` when something cannot be stored.
     public init(
-        _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
+        _ specification: TaskSpecification, body: RequestBody? = nil, requestText: String? = nil,
         coalesceKey: [UInt8]? = nil, state: TaskState, wait: Wait? = nil
     ) throws(StoreError) {
         columns = try SpecificationColumns(specification)
@@ -30,14 +30,14 @@ public final class TaskInsertion: Sendable {
         fingerprint =
             if specification.clientKey == nil {
                 nil
-            } else if let asked {
-                Fingerprint(asked: asked).value
+            } else if let requestText {
+                Fingerprint(requestText: requestText).value
             } else {
                 try columns.fingerprint(of: specification, body)
             }
         task = CopyOnWrite(specification)
         self.body = body
-        self.asked = asked
+        self.requestText = requestText
         self.coalesceKey = coalesceKey
         self.state = state
         self.wait = wait
@@ -49,14 +49,14 @@ public final class TaskInsertion: Sendable {
         specification.group = group
         columns.group = .text(group)
         // The fingerprint includes the group, unless the client's own text is compared.
-        let isAffected = specification.clientKey != nil && other.asked == nil
+        let isAffected = specification.clientKey != nil && other.requestText == nil
         fingerprint =
             isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
         task = CopyOnWrite(specification)
         self.columns = columns
         body = other.body
         bodyText = other.bodyText
-        asked = other.asked
+        requestText = other.requestText
         coalesceKey = other.coalesceKey
         state = other.state
         wait = other.wait
@@ -71,8 +71,8 @@ public final class TaskInsertion: Sendable {
         specification: TaskSpecification? = nil, body: RequestBody? = nil
     ) throws(StoreError) -> TaskInsertion {
         try TaskInsertion(
-            specification ?? self.specification, body: body ?? self.body, asked: asked, coalesceKey: coalesceKey,
-            state: state, wait: wait)
+            specification ?? self.specification, body: body ?? self.body, requestText: requestText,
+            coalesceKey: coalesceKey, state: state, wait: wait)
     }
 
     /// The insertion of the task into a group.

@@ -23,10 +23,10 @@ extension StoreReader {
 
     /// The task that an earlier add with `specification.clientKey` made; nil if there is no such task or no key.
     ///
-    /// - Parameter asked: the client's text that `insertTask` got. Rows of earlier versions have only the fingerprint
+    /// - Parameter requestText: the client's text that `insertTask` got. Rows of earlier versions have only the fingerprint
     ///   of the resulting specification, so that is compared, too.
     public func earlierAdd(
-        of specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil
+        of specification: TaskSpecification, body: RequestBody? = nil, requestText: String? = nil
     ) throws(StoreError) -> EarlierAdd? {
         guard let key = specification.clientKey else { return nil }
         let found = try connection.first(
@@ -34,7 +34,7 @@ extension StoreReader {
             Value(specification.owner), .text(key)
         ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
         guard let found else { return nil }
-        if let asked, found.fingerprint == Fingerprint(asked: asked).value {
+        if let requestText, found.fingerprint == Fingerprint(requestText: requestText).value {
             return EarlierAdd(id: found.id, isSameRequest: true)
         }
         let fingerprint = try SpecificationColumns(specification).fingerprint(of: specification, body)
@@ -43,11 +43,11 @@ extension StoreReader {
 
     /// The task that an earlier identical add made; nil also if its key was used for another add.
     ///
-    /// - Parameter asked: the client's text that `insertTask` got.
-    public func earlierAdd(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> TaskID? {
+    /// - Parameter requestText: the client's text that `insertTask` got.
+    public func earlierAdd(owner: Owner, clientKey: String, requestText: String) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2 AND fingerprint = ?3", Value(owner),
-            .text(clientKey), .integer(Fingerprint(asked: asked).value)
+            .text(clientKey), .integer(Fingerprint(requestText: requestText).value)
         ) { TaskID($0.integer(0)) }
     }
 

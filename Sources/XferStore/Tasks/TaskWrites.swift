@@ -5,11 +5,11 @@ extension StoreTransaction {
     ///
     /// - Parameter batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
-        _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
+        _ specification: TaskSpecification, body: RequestBody? = nil, requestText: String? = nil, state: TaskState,
         wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
         let insertion = try TaskInsertion(
-            specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
+            specification, body: body, requestText: requestText, coalesceKey: coalesceKey, state: state, wait: wait)
         return try insertTasks([insertion], batch: batch, at: time)[0]
     }
 

@@ -8,10 +8,10 @@ import XferTestSupport
 /// Adds with a `client_key`, and what adds answer.
 @Suite struct RepeatedAddTests {
     private func draft(
-        of url: String, in directory: String, key: String?, asked: String?,
+        of url: String, in directory: String, key: String?, requestText: String?,
         _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) -> TaskDraft {
-        TaskDraft(url: url, clientKey: key, asked: asked) { request in
+        TaskDraft(url: url, clientKey: key, requestText: requestText) { request in
             var specification = TaskSpecification(
                 owner: ManagerFixture.caller.owner, request: request,
                 destination: Destination(directory: directory, name: "file"), startsPaused: true, clientKey: key)
@@ -26,20 +26,20 @@ import XferTestSupport
         try await manager.start()
         let directory = "\(fixture.downloads)/gone"
         let url = fixture.server.url("/a")
-        func add(asked: String) async throws -> (task: TransferTask, isExisting: Bool) {
+        func add(requestText: String) async throws -> (task: TransferTask, isExisting: Bool) {
             try await manager.tasks.add(
-                draft(of: url, in: directory, key: "k", asked: asked), for: ManagerFixture.caller)
+                draft(of: url, in: directory, key: "k", requestText: requestText), for: ManagerFixture.caller)
         }
-        let first = try await add(asked: "this")
+        let first = try await add(requestText: "this")
         #expect(!first.isExisting)
         // What has a file's name cannot become a directory.
         #expect(rmdir(directory) == 0)
         try FileTree.write("", to: directory, mode: 0o600)
-        let again = try await add(asked: "this")
+        let again = try await add(requestText: "this")
         #expect(again.isExisting && again.task.id == first.task.id)
-        await #expect(throws: ManagerError.self) { try await add(asked: "that") }
+        await #expect(throws: ManagerError.self) { try await add(requestText: "that") }
         #expect(unlink(directory) == 0)
-        await #expect(throws: ManagerError.keyReused(existing: first.task.id)) { try await add(asked: "that") }
+        await #expect(throws: ManagerError.keyReused(existing: first.task.id)) { try await add(requestText: "that") }
         await manager.shutdown(.suspend)
     }
 
@@ -48,7 +48,9 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let (url, downloads) = (fixture.server.url("/a"), fixture.downloads)
-        let drafts = [("a", "1"), ("b", "2"), ("a", "3")].map { draft(of: url, in: downloads, key: $0, asked: $1) }
+        let drafts = [("a", "1"), ("b", "2"), ("a", "3")].map {
+            draft(of: url, in: downloads, key: $0, requestText: $1)
+        }
         await #expect(throws: ManagerError.keyRepeated(path: "tasks[2].client_key", earlier: "tasks[0]")) {
             _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller, path: { "tasks[\($0)]." })
         }
@@ -67,7 +69,7 @@ import XferTestSupport
         let (url, downloads) = (fixture.server.url("/a"), fixture.downloads)
         func add(_ keys: [String?]) async throws -> [AddedTask] {
             try await manager.tasks.add(
-                keys.map { draft(of: url, in: downloads, key: $0, asked: $0) }, for: ManagerFixture.caller)
+                keys.map { draft(of: url, in: downloads, key: $0, requestText: $0) }, for: ManagerFixture.caller)
         }
         let first = try await add(["a", "b"])
         #expect(first.map(\.isExisting) == [false, false])
@@ -98,7 +100,7 @@ import XferTestSupport
         ]
         for change in changes {
             let added = try await manager.tasks.add(
-                draft(of: fixture.server.url("/a"), in: fixture.downloads, key: nil, asked: nil, change),
+                draft(of: fixture.server.url("/a"), in: fixture.downloads, key: nil, requestText: nil, change),
                 for: ManagerFixture.caller)
             #expect(try await manager.queries.task(added.task.id, for: ManagerFixture.caller) == added.task)
         }

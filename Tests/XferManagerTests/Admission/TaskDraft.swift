@@ -10,13 +10,13 @@ struct TaskDraft: AdmissibleTask {
     var requestFields: RequestFields
     var retriesFailed: Bool
     var clientKey: String?
-    var asked: String?
+    var requestText: String?
     /// Makes the specification around the request that was built of the URL and `requestFields`.
     private let specify: @Sendable (TransferRequest) -> TaskSpecification
 
     init(
         url: String, mirrors: [String] = [], request: RequestFields = RequestFields(), retriesFailed: Bool = false,
-        clientKey: String? = nil, asked: String? = nil,
+        clientKey: String? = nil, requestText: String? = nil,
         specify: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         firstURL = url
@@ -24,7 +24,7 @@ struct TaskDraft: AdmissibleTask {
         requestFields = request
         self.retriesFailed = retriesFailed
         self.clientKey = clientKey
-        self.asked = asked
+        self.requestText = requestText
         self.specify = specify
     }
 

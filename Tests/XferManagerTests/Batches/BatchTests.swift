@@ -143,14 +143,14 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         try await manager.queue.pause(stopsRunning: false)
-        var options = BatchCommands.Options(maxActive: 3, clientKey: "k", asked: "these")
+        var options = BatchCommands.Options(maxActive: 3, clientKey: "k", requestText: "these")
         let urls = [fixture.server.url("/a"), "nonsense"]
         let first = try await Self.add(urls, options, to: manager, fixture)
         let again = try await Self.add(urls, options, to: manager, fixture)
         #expect(again.isExisting && !first.isExisting)
         #expect(again.ids == first.ids && again.batch == first.batch && again.refusals.map(\.index) == [1])
         #expect(try await manager.queries.counts() == [.queued: 1])
-        options.asked = "others"
+        options.requestText = "others"
         await #expect(throws: ManagerError.batchKeyReused(existing: first.batch.id)) {
             try await Self.add(urls, options, to: manager, fixture)
         }

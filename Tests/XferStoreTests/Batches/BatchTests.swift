@@ -122,16 +122,17 @@ struct BatchTests {
         try await withStore { store in
             let id = try await store.write { transaction throws in
                 let (id, _) = try transaction.insertBatch(
-                    owner: Self.owner, maxActive: 1, clientKey: "k", asked: "this", at: noon)
+                    owner: Self.owner, maxActive: 1, clientKey: "k", requestText: "this", at: noon)
                 try transaction.seal(id, total: 0, refused: "[]")
                 return id
             }
             try await store.read { reader throws in
-                let found = try #require(try reader.earlierBatch(owner: Self.owner, clientKey: "k", asked: "this"))
+                let found = try #require(
+                    try reader.earlierBatch(owner: Self.owner, clientKey: "k", requestText: "this"))
                 #expect(found == EarlierBatch(id: id, isSameRequest: true, refused: "[]"))
-                let other = try reader.earlierBatch(owner: Self.owner, clientKey: "k", asked: "that")
+                let other = try reader.earlierBatch(owner: Self.owner, clientKey: "k", requestText: "that")
                 #expect(other?.isSameRequest == false)
-                #expect(try reader.earlierBatch(owner: Owner(uid: 1), clientKey: "k", asked: "this") == nil)
+                #expect(try reader.earlierBatch(owner: Owner(uid: 1), clientKey: "k", requestText: "this") == nil)
             }
         }
     }

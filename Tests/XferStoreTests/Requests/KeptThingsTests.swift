@@ -51,9 +51,9 @@ import XferModel
         later.request.headers = [HeaderField(name: "X-Env", value: "another profile")]
         first.request.usesProfileCredential = true
         try await withStore { [first, later] store in
-            try await store.write { tx in _ = try tx.insertTask(first, asked: "{a}", state: .queued, at: noon) }
-            func isSame(_ specification: TaskSpecification, _ asked: String?) async throws -> Bool? {
-                try await store.read { try $0.earlierAdd(of: specification, asked: asked)?.isSameRequest }
+            try await store.write { tx in _ = try tx.insertTask(first, requestText: "{a}", state: .queued, at: noon) }
+            func isSame(_ specification: TaskSpecification, _ requestText: String?) async throws -> Bool? {
+                try await store.read { try $0.earlierAdd(of: specification, requestText: requestText)?.isSameRequest }
             }
             #expect(try await isSame(later, "{a}") == true)
             #expect(try await isSame(first, "{b}") == false)
@@ -61,8 +61,8 @@ import XferModel
         // Rows of earlier programs only know what became of it.
         try await withStore { [first, later] store in
             try await store.write { tx in _ = try tx.insertTask(first, state: .queued, at: noon) }
-            #expect(try await store.read { try $0.earlierAdd(of: first, asked: "{a}")?.isSameRequest } == true)
-            #expect(try await store.read { try $0.earlierAdd(of: later, asked: "{a}")?.isSameRequest } == false)
+            #expect(try await store.read { try $0.earlierAdd(of: first, requestText: "{a}")?.isSameRequest } == true)
+            #expect(try await store.read { try $0.earlierAdd(of: later, requestText: "{a}")?.isSameRequest } == false)
         }
     }
 
