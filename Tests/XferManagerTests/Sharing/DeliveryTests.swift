@@ -20,7 +20,7 @@ import XferModel
             Confirmation(
                 head: ResponseHead(status: 304),
                 url: HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/"),
-                times: ExchangeTimes(asked: now, answered: now)))
+                times: ExchangeTimes(requested: now, answered: now)))
         #expect(confirmed.successor(wasAskedToStop: false, hasMembers: true) == .again)
         #expect(confirmed.successor(wasAskedToStop: false, hasMembers: false) == .idle)
     }

@@ -49,7 +49,7 @@ extension DownloadRun {
         isDistrustful = true
         guard case .about(let lease, _) = answer else { return nil }
         let received = ResponseCache.Received(
-            head: word.head, finalURL: word.url, requestTime: word.times.asked, responseTime: word.times.answered,
+            head: word.head, finalURL: word.url, requestTime: word.times.requested, responseTime: word.times.answered,
             length: 0, sources: trust.sources)
         guard let renewed = try await services.cache.renew(lease, by: received, of: specification.request) else {
             return nil
@@ -125,7 +125,7 @@ extension DownloadRun {
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(
             ResponseCache.Received(
-                head: received.head, finalURL: url, requestTime: received.times.asked,
+                head: received.head, finalURL: url, requestTime: received.times.requested,
                 responseTime: received.times.answered, length: length, sources: trust.sources,
                 isCombined: received.isResumed),
             of: specification, .file(descriptor: part.descriptor), isCancelled: { control.isStopRequested })

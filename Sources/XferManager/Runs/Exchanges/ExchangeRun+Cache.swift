@@ -71,7 +71,7 @@ extension ExchangeRun {
         let length = ended.spilledLength ?? Int64(clamping: ended.body?.count ?? 0)
         await services.cache.keep(
             ResponseCache.Received(
-                head: head, finalURL: ended.finalURL, requestTime: times.asked, responseTime: times.answered,
+                head: head, finalURL: ended.finalURL, requestTime: times.requested, responseTime: times.answered,
                 length: length, sources: trust.sources),
             of: specification,
             ended.spilledLength == nil ? .bytes(ended.body ?? []) : .file(descriptor: spill.descriptor),
@@ -81,6 +81,6 @@ extension ExchangeRun {
 
 /// The time of a request, and the time at which its response head arrived (RFC 9111 §4.2.3).
 struct ExchangeTimes: Sendable {
-    var asked: Timestamp
+    var requested: Timestamp
     var answered: Timestamp
 }

@@ -83,7 +83,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         case .answered(let answer):
             let now = services.clock()
             let own = OwnAnswer(
-                ended: answer.outcome, times: received?.times ?? ExchangeTimes(asked: now, answered: now),
+                ended: answer.outcome, times: received?.times ?? ExchangeTimes(requested: now, answered: now),
                 spill: try await answer.copy(for: self))
             return try await judge(own, isShown: isShown)
         case .whole, .notModified: throw TransferError(.internalError, "an exchange got a body")
@@ -102,7 +102,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
             return try await judge(answer, isShown: isShown)
         }
         let word = ResponseCache.Received(
-            head: head, finalURL: answer.ended.finalURL, requestTime: answer.times.asked,
+            head: head, finalURL: answer.ended.finalURL, requestTime: answer.times.requested,
             responseTime: answer.times.answered, length: 0, sources: trust.sources)
         guard let renewed = try await services.cache.renew(lease, by: word, of: specification.request),
             let end = try await finish(with: lease, as: renewed)
@@ -126,7 +126,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
         // The sources stay open as long as the attempt may read them.
         defer { withExtendedLifetime(content) {} }
-        var times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        var times = ExchangeTimes(requested: services.clock(), answered: services.clock())
         let answer = try await exchange(
             specification.request, sending: content.content, conditions: conditions, spill: spill
         ) { event, _ in

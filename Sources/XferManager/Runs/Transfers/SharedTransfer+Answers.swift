@@ -47,7 +47,7 @@ extension SharedTransfer {
         let request = MirrorRequest.request(specification.request, for: source)
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
-        response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        response.times = ExchangeTimes(requested: services.clock(), answered: services.clock())
         let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
         } onEvent: { event, _ in

@@ -214,7 +214,7 @@ extension SharedTransfer {
         if isFirst {
             // The conditions are about the first source's response.
             response.conditions = committed == 0 && choice.source == 0 ? members.conditions : []
-            response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+            response.times = ExchangeTimes(requested: services.clock(), answered: services.clock())
         }
         // Nodes behind one name may show different validators of the same bytes.
         let joinsUnderDigest = choice.mode == .own && mayJoinUnproven

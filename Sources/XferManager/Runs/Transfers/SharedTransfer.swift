@@ -341,7 +341,7 @@ struct ResponseState {
     /// The digest under which an attempt may continue bytes without a matching validator.
     var joinDigest: Checksum?
     /// The start of the last attempt, and the time at which its response head arrived.
-    var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
+    var times = ExchangeTimes(requested: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
 
     /// Sets the head of a new response. Returns it with its number, for the members.
     mutating func setHead(_ head: ResponseHead, from url: HTTPURL?, total: Int64?, isResumed: Bool) -> ResponseUpdate {
