@@ -51,13 +51,8 @@ static inline long xfer_copy_range(int source, int target, long offset, unsigned
     return syscall(SYS_copy_file_range, source, &from, target, &to, length, 0U);
 }
 
-// fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
-static inline int xfer_has_access_list(int descriptor) {
-    return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
-}
-
-// As above: the access control list that new files of a directory inherit, in the layout of linux/posix_acl_xattr.h; its
-// length, or -1.
+// fgetxattr(2) is not in Swift's Glibc: the access control list that new files of a directory inherit, in the layout of
+// linux/posix_acl_xattr.h; its length, or -1.
 static inline long xfer_default_access_list(int directory, void *list, unsigned long size) {
     return syscall(SYS_fgetxattr, directory, "system.posix_acl_default", list, size);
 }
