@@ -54,13 +54,13 @@ extension FleetNodeTable {
         let nodes = try answer.map(Self.node)
         guard answer.count > 0 else { return nil }
         return try answer.one { (row) throws(PostgresError) -> FleetBeat? in
-            guard try row.integer(17) == 1 else { return nil }
+            guard try row.integer(16) == 1 else { return nil }
             let sharing = nodes.count { !$0.isDown && !$0.isDraining }
             return FleetBeat(
                 nodes: nodes,
                 rates: FleetRates(
-                    receive: try row.integer(18), send: try row.integer(19), liveNodes: max(1, sharing)),
-                hasDue: try row.bool(20), hasWork: try row.bool(21))
+                    receive: try row.integer(17), send: try row.integer(18), liveNodes: max(1, sharing)),
+                hasDue: try row.bool(19), hasWork: try row.bool(20))
         }
     }
 

@@ -73,7 +73,7 @@ extension FleetNodeTable {
     static func nodeColumns(_ counts: String) -> String {
         """
         n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
-        n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
+        n.version, n.incarnation, b.beat, n.is_draining, n.is_down,
         n.is_down AND NOT n.is_settled, b.figures, \(counts), array_to_string(n.places, ' ')
         """
     }
@@ -86,13 +86,13 @@ extension FleetNodeTable {
             description: FleetNodeDescription(
                 name: try row.text(1), labels: Set(try row.text(2).split(separator: " ").map(String.init)),
                 storages: Set(
-                    try row.text(16).split(separator: " ").compactMap { FleetPlace(String($0))?.storage }),
+                    try row.text(15).split(separator: " ").compactMap { FleetPlace(String($0))?.storage }),
                 slots: Int(clamping: try row.integer(3)), storeID: try row.text(4),
                 digests: Dictionary(pairs) { $1 }, version: try row.text(6)),
             incarnation: try row.integer(7), beat: try row.integer(8),
-            beatAt: Timestamp(microseconds: try row.integer(9)), isDraining: try row.bool(10), isDown: try row.bool(11),
-            needsTakeover: try row.bool(12), leases: Int(clamping: try row.integer(14)),
-            pinned: Int(clamping: try row.integer(15)), figures: try row.optional(13))
+            isDraining: try row.bool(9), isDown: try row.bool(10),
+            needsTakeover: try row.bool(11), leases: Int(clamping: try row.integer(13)),
+            pinned: Int(clamping: try row.integer(14)), figures: try row.optional(12))
     }
 
     /// Sets if the node drains. A node that drains claims nothing more.

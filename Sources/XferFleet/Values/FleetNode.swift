@@ -54,8 +54,6 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let incarnation: Int64
     /// A counter of beats. Observers compare it with their last reading, by their own clocks.
     public let beat: Int64
-    /// The time of the last beat, by the database's clock; for people only.
-    public let beatAt: Timestamp
     public let isDraining: Bool
     /// True if its leases were taken over, and it has not registered since.
     public let isDown: Bool
