@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import StrictJSON
 import XferCore
-public import XferModel
+import XferModel
 public import XferProtocol
 import XferStore
 import XferSystem
