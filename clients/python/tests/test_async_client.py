@@ -257,6 +257,24 @@ def test_a_lost_answer_does_not_add_twice(tmp_path: Path, daemon: Daemon) -> Non
     relay.close()
 
 
+def test_calls_whose_connections_are_lost_log_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = str(tmp_path / "s.sock")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        # Most calls are not read: their writes fail.
+        writer.close()
+
+    async def run() -> None:
+        async with await asyncio.start_unix_server(serve, path), xfer.AsyncClient(path) as client:
+            calls = (client.call("task.add", {"url": f"http://a.test/{number}"}) for number in range(2000))
+            for error in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(error, xfer.ConnectionLostError)
+
+    asyncio.run(run())
+    assert caplog.messages == []
+
+
 def test_a_cancelled_call_leaves_the_client_usable(server: str, site: Site) -> None:
     async def run() -> None:
         async with xfer.AsyncClient(server) as client:

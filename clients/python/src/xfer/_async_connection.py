@@ -57,20 +57,25 @@ class AsyncLineConnection:
 
     async def exchange(self, method: str, identity: int, message: bytes, seconds: Optional[float]) -> Mapping[str, Any]:
         """Sends a call and waits for its answer."""
-        if self._error is not None:
-            raise lost(method, self._error)
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._answers[identity] = answer
 
         async def send_and_wait() -> Mapping[str, Any]:
-            self._writer.write(message + b"\n")
-            await self._writer.drain()
+            # The connection may have been refused, or have ended, since it was chosen: asyncio logs writes to it then.
+            if not answer.done():
+                if self.is_ended or self._writer.is_closing():
+                    raise ConnectionError(self._error or "the daemon closed it")
+                self._writer.write(message + b"\n")
+                await self._writer.drain()
             return await answer
 
         try:
             return await within(seconds, method, send_and_wait())
         finally:
             self._answers.pop(identity, None)
+            # If the write failed first, no one waits for the answer: asyncio logs an error that is not retrieved.
+            if answer.done() and not answer.cancelled():
+                answer.exception()
 
     async def _read(self) -> None:
         try:
