@@ -35,6 +35,11 @@ struct Outbox {
     var answerBytes: Int { waitingAnswerBytes + writing.answerBytes }
 
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }
+
+    /// False while answers of more than half of `limit` wait. Notifications do not count: a client that reads none of
+    /// them while it writes a long request would otherwise wait for the server, and the server for the client.
+    var takesRequests: Bool { !isClosed && answerBytes <= limit / 2 }
+
     var isEmpty: Bool { backlog.bytes == 0 && finished.isEmpty }
 
     /// Appends an answer's line; returns true when a drain has to be scheduled for it.

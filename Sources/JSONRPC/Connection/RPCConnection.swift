@@ -216,6 +216,9 @@ extension RPCConnection {
         return result
     }
 
+    /// True if further requests may be read and begun.
+    var takesRequests: Bool { state.withLockedValue { $0.outbox.takesRequests } }
+
     func drain() -> Outbox.Burst { state.withLockedValue { $0.outbox.drain() } }
 
     /// Records that the socket has accepted the last burst.

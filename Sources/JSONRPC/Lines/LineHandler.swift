@@ -122,7 +122,7 @@ final class LineHandler: ChannelDuplexHandler {
 extension LineHandler {
     private var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-    private var mayBegin: Bool { gate.isOpen && connection.isWritable }
+    private var mayBegin: Bool { gate.isOpen && connection.takesRequests }
 
     private var wantsInput: Bool {
         if case .reading = phase { mayBegin } else { false }

@@ -51,8 +51,8 @@ public struct RPCLimits: Hashable, Sendable {
     /// The highest number of header fields of an HTTP request. Beyond: 431, and the connection is closed.
     public var headerFields = 128
     /// The number of bytes of output that wait for one client to read them. A notification that would exceed the limit
-    /// is refused (`RPCConnection.notify`). Above half of the limit, `isWritable` is false and the server begins no
-    /// further requests of the client.
+    /// is refused (`RPCConnection.notify`). Above half of the limit, `isWritable` is false. While answers alone are above
+    /// it, the server begins no further requests of the client.
     public var waitingBytes = 1 << 18
     /// The number of bytes of answers that wait to be read on all connections of one user. While more wait, the server
     /// answers the user's requests with −32600 (HTTP routes: 503) and does not carry them out.

@@ -140,6 +140,19 @@ import XferTestSupport
         }
     }
 
+    @Test func aLongRequestIsReadAlthoughItsClientReadsNoNotifications() async throws {
+        try await withServer(.with { $0.waitingBytes = 100_000 }) { fixture in
+            let client = try fixture.connect()
+            _ = try await client.call("echo")
+            let accepted = try await fill(fixture.connection(), of: fixture)
+            // More than the buffers of the sockets take.
+            let text = String(repeating: "x", count: 2 << 20)
+            try await client.send(#"{"jsonrpc":"2.0","method":"echo","params":["\#(text)"],"id":1}"# + "\n")
+            for _ in 0..<accepted { _ = try await client.readLine() }
+            #expect(try await client.message()["id"] == 1)
+        }
+    }
+
     @Test func notificationsCanBeSentFromManyThreadsAtOnce() async throws {
         try await withServer(.with { $0.waitingBytes = 1 << 24 }) { fixture in
             let client = try fixture.connect()
