@@ -206,6 +206,9 @@ let package = Package(
         .executableTarget(
             name: "xfer-example-download", dependencies: ["XferClient", "XferProtocol"], path: "Examples/Download",
             swiftSettings: house),
+        .executableTarget(
+            name: "xfer-example-many", dependencies: ["XferClient", "XferProtocol", "XferModel"],
+            path: "Examples/Many", swiftSettings: house),
 
         // Agents without engines, for `make bench ROW=fleet`.
         .executableTarget(

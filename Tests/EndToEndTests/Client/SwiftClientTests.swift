@@ -257,6 +257,23 @@ struct SwiftClientTests {
         }
     }
 
+    @Test func theExampleProgramForManyFilesFetchesEachOnce() async throws {
+        let server = try await FaultServer()
+        for number in 0..<20 {
+            server.on("/\(number).txt") { _ in Reply(200, text: String(repeating: "\(number).txt\n", count: 100)) }
+        }
+        try await withDaemon { daemon in
+            let program = try "\(Command.productsDirectory)/xfer-example-many"
+            let arguments = [server.url(""), daemon.downloads, "20"]
+            // The second run finds the tasks of the first one by their keys.
+            for _ in 0..<2 {
+                let ended = try await Command.run(program, arguments, environment: daemon.environment)
+                #expect(ended.isSuccess && ended.output == "20 files are right\n", "\(ended)")
+            }
+            #expect(server.requests.count == 20)
+        }
+    }
+
     @Test func manyTasksAreAddedAndWaitedForOverKills() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(1, length: 1000))
