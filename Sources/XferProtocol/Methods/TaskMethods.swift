@@ -118,7 +118,7 @@ public enum TaskList: RPCMethod {
 
         public static let summary = "The tasks, and the size of a page."
         public static let wireFields: WireFields<Self> = [
-            .optional("filter", \.filter, "The tasks to count; default all that the caller may see."),
+            .optional("filter", \.filter, "The tasks to list; default all that the caller may see."),
             .optional("fields", \.fields, "Fields to return; default all but response_headers."),
             .defaulted(
                 "order", \.order,
