@@ -84,7 +84,7 @@ import XferTestSupport
         #expect(try ordered(line) == line)
     }
 
-    @Test(arguments: [
+    private static let unknownOptions: [(line: String, message: String?)] = [
         ("remove --files --completed", "unknown option --completed; see `xferctl remove --help`"),
         ("list --jsn", "unknown option --jsn; did you mean --json?"),
         ("pause --sate=failed", "unknown option --sate; did you mean --state?"),
@@ -148,7 +148,9 @@ import XferTestSupport
         // A value is no option.
         ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),
         ("add --no-wait http://h/", "unknown option --no-wait; see `xferctl add --help`"),
-    ])
+    ]
+
+    @Test(arguments: unknownOptions)
     func anUnknownOptionIsNamedBeforeWhatElseIsWrong(line: String, message: String?) {
         #expect(CommandLineWords(words: line.split(separator: " ").map(String.init)).unknownOption == message)
     }
