@@ -60,7 +60,7 @@ import XferTestSupport
         #expect(page.tasks.map(\.id) == [sound] && page.unreadable == [damaged])
         #expect(manager.damagedRows == ["task \(damaged)"])
         await #expect(throws: ManagerError.self) { [manager] in
-            try await manager.queries.task(damaged, for: ManagerFixture.caller)
+            _ = try await manager.queries.task(damaged, for: ManagerFixture.caller)
         }
         let resumed = try await manager.tasks.apply(.resume, to: [damaged], for: ManagerFixture.caller)
         #expect(resumed.unchanged.map(\.reason) == ["damaged"])

@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferStore
 import XferTestSupport
