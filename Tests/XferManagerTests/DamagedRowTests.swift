@@ -59,8 +59,11 @@ import XferTestSupport
             TaskQuery(), .ascending, limit: 10, cursor: nil, for: ManagerFixture.caller)
         #expect(page.tasks.map(\.id) == [sound] && page.unreadable == [damaged])
         #expect(manager.damagedRows == ["task \(damaged)"])
-        await #expect(throws: ManagerError.self) { [manager] in
-            _ = try await manager.queries.task(damaged, for: ManagerFixture.caller)
+        do {
+            let read = try await manager.queries.task(damaged, for: ManagerFixture.caller)
+            Issue.record("a damaged row was read as \(read)")
+        } catch {
+            #expect(error is ManagerError)
         }
         let resumed = try await manager.tasks.apply(.resume, to: [damaged], for: ManagerFixture.caller)
         #expect(resumed.unchanged.map(\.reason) == ["damaged"])
