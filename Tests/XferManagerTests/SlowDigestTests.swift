@@ -18,10 +18,11 @@ import XferTestSupport
         try await manager.start()
         // Digests that take as long as the test likes, on every thread there is for them.
         let gate = ThreadGate()
-        async let slow: Void = gate.hold(manager.services.digests)
+        let pool = try fixture.digestPool(of: manager)
+        async let slow: Void = gate.hold(pool)
         // Declared after `slow`, so that it comes first: the threads end when it is open.
         defer { gate.open() }
-        await gate.arrived()
+        await gate.arrived(2)
 
         let checked = try await fixture.add("/checked", as: "checked", to: manager) {
             $0.checksum = version.checksum()

@@ -14,7 +14,7 @@ struct AddCommand: ParsableCommand {
             directory. With --wait the response of a single request of \
             kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
             verified, and the daemon keeps no file. --json prints \
-            {"tasks": […]}: the task of one URL, the ids of several; with --wait the tasks when they have ended.
+            {"tasks": [...]}: the task of one URL, the ids of several; with --wait the tasks when they have ended.
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
             Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \

@@ -44,7 +44,7 @@ import XferTestSupport
             "--resolve": "h:80:192.0.2.1", "--connect-to": "h:80:i:81", "--mode": "0644", "--accept-status": "200-299",
             "--header": "A: b", "--window": "mon 22:00-23:00", "--columns": "id", "--fields": "id", "--meta": "{}",
             "--checksum": String(repeating: "0", count: 64), "--login-origin": "https://h", "--param": "a=b",
-            "--request": "GET", "--order": "fifo", "--range": "0-1023", "--server": "https://h",
+            "--request": "GET", "--owner": "root", "--order": "fifo", "--range": "0-1023", "--server": "https://h",
         ]
         if let value = argument.names.lazy.compactMap({ byName[$0] }).first { return value }
         let byKind = ["time": "+2h", "seq": "5", "uid": "0", "count": "2", "id": "3", "rate": "5K", "size": "5K"]

@@ -16,7 +16,7 @@ import XferProtocol
     @Test func aLimitSaysWhatSetsIt() {
         var limits = QueueLimits(
             maxActive: 3, maxActivePerHost: 4, order: .fifo, rates: BandwidthLimits(receive: 500_000, send: 0))
-        #expect(values(limits).suffix(2) == ["500 kB/s, set by the configuration", "unlimited"])
+        #expect(values(limits).suffix(2) == ["488 KiB/s, set by the configuration", "unlimited"])
         limits.overridden = ["max_active", "max_send_rate"]
         #expect(values(limits).first == "3, set by xferctl limit")
         #expect(values(limits).last == "unlimited, set by xferctl limit")
@@ -27,7 +27,7 @@ import XferProtocol
         var limits = QueueLimits(
             maxActive: 3, maxActivePerHost: 4, order: .fifo, rates: BandwidthLimits(receive: 500_000, send: 0))
         limits.timetabled = ["max_recv_rate", "max_send_rate"]
-        #expect(values(limits).suffix(2) == ["500 kB/s, by the timetable", "unlimited, by the timetable"])
+        #expect(values(limits).suffix(2) == ["488 KiB/s, by the timetable", "unlimited, by the timetable"])
         limits.timetableUntil = now
         let end = TimeText.clock(now, now: now)
         #expect(values(limits, now: now).last == "unlimited, by the timetable until \(end)")

@@ -253,7 +253,8 @@ import XferProtocol
 
     @Test func theAdviceOnAFailedHandshakeIsAboutTheSchemeAndThePort() throws {
         let failure = TaskSummary.Failure(
-            reason: "connect_failed", message: "OpenSSL/3: error:0A00010B:SSL routines::wrong version number")
+            reason: "connect_failed", message: "OpenSSL/3: error:0A00010B:SSL routines::wrong version number",
+            curlCode: 35)
         #expect(try #require(FailureAdvice.sentence(failure, id: 7)).hasPrefix("Check the scheme and the port"))
     }
 }

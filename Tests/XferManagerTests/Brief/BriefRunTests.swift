@@ -328,7 +328,8 @@ import XferTestSupport
             await manager.scheduler.briefs.publishing.contains(id) && manager.store.waitingWrites > 1
         }
         let disk = ThreadGate()
-        let hanging = Task { await disk.hold(manager.services.pool) }
+        let pool = try fixture.filePool(of: manager)
+        let hanging = Task { await disk.hold(pool) }
         defer { disk.open() }
         await disk.arrived(4)
         lock.open()

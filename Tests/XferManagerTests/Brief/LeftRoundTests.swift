@@ -30,7 +30,8 @@ struct LeftRoundTests {
         for index in versions.indices {
             ids.append(try await fixture.add("/\(index)", as: index < 4 ? "f" : "\(index)", to: manager))
             let disk = ThreadGate()
-            let hanging = Task { await disk.hold(manager.services.pool) }
+            let pool = try fixture.filePool(of: manager)
+            let hanging = Task { await disk.hold(pool) }
             defer { disk.open() }
             await disk.arrived(4)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -80,7 +81,8 @@ struct LeftRoundTests {
         try FileTree.write("mine", to: fixture.downloads + "/a")
         let intent = PublishIntent(finalName: "a", part: try #require(try directory.facts(of: "a")))
         let disk = ThreadGate()
-        let hanging = Task { await disk.hold(manager.services.pool) }
+        let pool = try fixture.filePool(of: manager)
+        let hanging = Task { await disk.hold(pool) }
         defer { disk.open() }
         await disk.arrived(4)
         await #expect(throws: FileError.self) {

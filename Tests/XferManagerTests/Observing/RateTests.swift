@@ -59,8 +59,9 @@ import XferTestSupport
 
         // Nothing can be opened, as on a disk that does not answer.
         let disk = ThreadGate()
-        async let holding: Void = disk.hold(manager.services.pool)
-        await disk.arrived()
+        let pool = try fixture.filePool(of: manager)
+        async let holding: Void = disk.hold(pool)
+        await disk.arrived(4)
         _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         let first = try await eventually("it runs") { await manager.queries.progress(of: [id])[id] }
         #expect(first.received == 300_000 && first.total == 400_000)

@@ -76,7 +76,9 @@ import XferTestSupport
         }
         let disk = ThreadGate()
         // The threads that make files durable.
-        Task { await disk.hold(manager.services.pool) }
+        let pool = try fixture.filePool(of: manager)
+        Task { await disk.hold(pool) }
+        await disk.arrived(4)
         gate.open()
         try await eventually("the body is over") {
             await manager.queries.progress(of: [id])[id].map { [.verifying, .publishing].contains($0.phase) } ?? false

@@ -169,7 +169,8 @@ import XferTestSupport
         }
         if standing == .queued { try await manager.queue.pause(stopsRunning: false) }
         let disk = ThreadGate()
-        if standing == .verifying { Task { await disk.hold(manager.services.digests) } }
+        let pool = try fixture.digestPool(of: manager)
+        if standing == .verifying { Task { await disk.hold(pool) } }
         try await manager.start()
         let ids = try await manager.tasks.add(drafts, for: ManagerFixture.caller).map(\.id)
         try await eventually("they stand as they should", within: Patience.long) {

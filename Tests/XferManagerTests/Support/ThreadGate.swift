@@ -2,6 +2,8 @@ import Dispatch
 import XferFiles
 import XferTestSupport
 
+@testable import XferManager
+
 /// A gate for threads: `Gate` suspends Swift tasks, this one blocks threads.
 final class ThreadGate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
@@ -28,5 +30,17 @@ final class ThreadGate: Sendable {
         Task { await gate.wait() }
         semaphore.wait()
         semaphore.signal()
+    }
+}
+
+extension ManagerFixture {
+    /// The manager's threads for files in the download directory: four.
+    func filePool(of manager: TransferManager) throws -> BlockingPool {
+        manager.services.pool(in: try DirectoryHandle(ofService: downloads))
+    }
+
+    /// The manager's threads for digests of files in the download directory: two.
+    func digestPool(of manager: TransferManager) throws -> BlockingPool {
+        manager.services.paths.digests(in: try DirectoryHandle(ofService: downloads))
     }
 }
