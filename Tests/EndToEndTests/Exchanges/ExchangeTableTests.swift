@@ -123,7 +123,7 @@ import XferTestSupport
                 fields["kind"] = .string(kind)
                 fields["method"] = .string(cell.method)
                 if kind == "download" { fields["output"] = .string("answer\(number)") }
-                if cell.way == .digest { fields["credential"] = ["user": "u", "password": "p"] }
+                if cell.way == .digest { fields["credential"] = ["scheme": "digest", "user": "u", "password": "p"] }
                 let url = server.url("/\(cell.way.rawValue)/\(number)")
                 if cell.isValid {
                     added.append((cell, number, try await daemon.add(url, fields)))
