@@ -187,7 +187,7 @@ def day(bench):
             raise Failed("not everything arrived")
         outcome.add("time", "xfer", "s", took)
     outcome.ask("time", at_most=240)
-    outcome.notes.append("Without the two bad minutes the line needs 48 s for the bytes alone..")
+    outcome.notes.append("Without the two bad minutes the line needs 48 s for the bytes alone.")
     return outcome
 
 
