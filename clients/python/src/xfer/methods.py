@@ -536,7 +536,7 @@ class TaskMethods:
         out.
 
         Args:
-            filter: The tasks to count; default all that the caller may see.
+            filter: The tasks to list; default all that the caller may see.
             fields: Fields to return; default all but response_headers.
             order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
                 priority, then host by host (and group and profile) in the order in which the hosts

@@ -230,6 +230,10 @@ FailureCause = Literal[
     "unknown_authority",
     "wrong_host_name",
     "certificate_dates",
+    "announced_digest",
+    "shared_digest",
+    "web_page",
+    "unproven_beginning",
     "proxy_negotiate",
     "proxy_login_unsupported",
 ]
@@ -1645,8 +1649,22 @@ class FailureRecord:
     cause: Optional[FailureCause] = None
     """Exact cause, if the reason has several causes. One of a closed list."""
 
+    further_causes: Optional[List[FailureCause]] = None
+    """Causes that would remain if the cause were remedied, if any are known."""
+
+    shown_pin: Optional[str] = None
+    """Key of the certificate that an untrusted server showed, as sha256/BASE64, which a policy can
+    pin.
+    """
+
+    accepted_logins: Optional[List[str]] = None
+    """Kinds of login that the server or the proxy accepts, with its own names, such as Basic."""
+
     proxy: Optional[str] = None
     """The proxy that failed, refused, or may have sent the answer."""
+
+    space: Optional[MissingSpaceRecord] = None
+    """The missing space of insufficient_space, if it is known."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailureRecord:
@@ -1660,7 +1678,34 @@ class FailureRecord:
             host=wire.get("host"),
             attempts=wire.get("attempts"),
             cause=wire.get("cause"),
+            further_causes=wire.get("further_causes"),
+            shown_pin=wire.get("shown_pin"),
+            accepted_logins=wire.get("accepted_logins"),
             proxy=wire.get("proxy"),
+            space=optional(MissingSpaceRecord.from_wire, wire.get("space")),
+        )
+
+
+@dataclass(frozen=True)
+class MissingSpaceRecord:
+    """Space that a transfer lacks."""
+
+    directory: str
+    """A directory on the file system that lacks it."""
+
+    needed: int
+    """Bytes that are still to be written there, beside download.reserve."""
+
+    uses_reserve: bool
+    """True if the bytes may use download.reserve: the length of the response is not known."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> MissingSpaceRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            directory=wire["directory"],
+            needed=wire["needed"],
+            uses_reserve=wire["uses_reserve"],
         )
 
 
@@ -2012,8 +2057,8 @@ class TaskListResult:
     """Cursor of the next page; null after the last."""
 
     unreadable: Optional[List[TaskID]] = None
-    """Tasks of this page that are left out because their rows are damaged; xferd --recover repairs
-    the database.
+    """Tasks of this page that are left out because their rows are damaged. task.cancel and
+    task.remove remove them; xferd --recover repairs the database.
     """
 
     @classmethod
@@ -2166,7 +2211,8 @@ class SelectionResultUnchanged:
     """Reason, where the state alone does not explain it. not_resumable: a running request that must
     not be repeated cannot be paused. file_kept: its file could not be deleted (see files).
     source_deleted: the copy of the cancelled task's content was deleted, so it cannot be sent
-    again.
+    again. damaged: its row in the database is damaged, so it can only be cancelled, then
+    removed.
     """
 
     @classmethod
@@ -2734,6 +2780,15 @@ class QueueLimits:
     determines them.
     """
 
+    overridden: Optional[List[str]] = None
+    """The limits that queue.set_limits has set; they apply until it sets them to null."""
+
+    timetabled: Optional[List[str]] = None
+    """The limits that bandwidth.timetable sets now."""
+
+    timetable_until: Optional[datetime] = None
+    """Time at which bandwidth.timetable sets other limits, if it does."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueueLimits:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -2744,6 +2799,9 @@ class QueueLimits:
             max_recv_rate=wire["max_recv_rate"],
             max_send_rate=wire["max_send_rate"],
             automatic=wire.get("automatic"),
+            overridden=wire.get("overridden"),
+            timetabled=wire.get("timetabled"),
+            timetable_until=optional(parse_time, wire.get("timetable_until")),
         )
 
 
@@ -4315,11 +4373,15 @@ class StrictTransportClearResult:
     removed: List[str]
     """The names of hosts that were known."""
 
+    missing: List[str]
+    """The other names of the call."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportClearResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             removed=wire["removed"],
+            missing=wire["missing"],
         )
 
 
@@ -6870,8 +6932,9 @@ class DaemonStatusResult:
     """Description of what cannot be used, and the reason."""
 
     damaged_rows: Optional[List[str]] = None
-    """Trust policies, profiles and tokens that cannot be read from the database and have no effect,
-    such as profile "mirror"; for operators.
+    """Trust policies, profiles, tokens and tasks that cannot be read from the database and have no
+    effect, such as profile "mirror" or task 17, as far as the daemon has met them; at most 1,000
+    tasks. For operators.
     """
 
     config_problem: Optional[str] = None
