@@ -24,6 +24,7 @@ enum ConversionTable {
             path: "Sources/XferFiles/Reading/FileStatus.swift", code: "Int64(facts.st_size)",
             reason: "off_t has 64 bits"),
         Row(
-            path: "Sources/XferStore/Lists/History.swift", code: "Int64($0.offset)", reason: "Int has 64 bits"),
+            path: "Sources/XferStore/Lists/TaskTable+History.swift", code: "Int64($0.offset)", reason: "Int has 64 bits"
+        ),
     ]
 }

@@ -65,7 +65,8 @@ import Testing
         var found: [String] = []
         for file in try tree.swiftFiles(in: "Sources") where file.target != "XferTestSupport" {
             for (index, line) in file.lines.enumerated() {
-                let isExtension = line.hasPrefix("extension StoreTransaction")
+                let isExtension =
+                    line.hasPrefix("extension StoreTransaction") || line.hasSuffix(" where Store == StoreTransaction {")
                 guard isExtension || writes.contains(where: { line.holds($0) }) else { continue }
                 let depth = indentation(line)
                 var block = isExtension ? [] : line.split(separator: ".write").suffix(1)

@@ -18,7 +18,7 @@ struct DiscardingTests {
         let now = Clocks.wall()
         let names = try await first.store.write { tx in
             try (0..<count).map { _ in
-                try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: now)
+                try tx.transfers.insert(partial: PartialLocation(directory: downloads, identity: identity), at: now)
                     .partialName
             }
         }
@@ -44,7 +44,7 @@ struct DiscardingTests {
         let identity = try DirectoryHandle(ofService: downloads).identity
         let made = try await manager.store.write { tx in
             try (0..<2).map { _ in
-                try tx.insertTransfer(
+                try tx.transfers.insert(
                     partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
             }
         }
@@ -52,7 +52,7 @@ struct DiscardingTests {
         manager.background.discarder.discardOrphans(upTo: made[0].id)
         await manager.background.discarder.ended()
         #expect(try fixture.files() == [made[1].partialName])
-        #expect(try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.map(\.id) == [made[1].id])
+        #expect(try await manager.store.read { try $0.transfers.orphans(limit: 9) }.map(\.id) == [made[1].id])
         await manager.shutdown(.suspend)
     }
 

@@ -20,7 +20,7 @@ struct IdleCheckTests {
 
         await manager.scheduler.release(.pausedByOperator)
         #expect(try await manager.scheduler.startableTask() == id)
-        #expect(try await manager.store.read { try $0.task(id)?.state } == .queued, "the check changes nothing")
+        #expect(try await manager.store.read { try $0.tasks.find(id)?.state } == .queued, "the check changes nothing")
 
         try await manager.start()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)

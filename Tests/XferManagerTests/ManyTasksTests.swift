@@ -16,7 +16,7 @@ import XferTestSupport
     private static func fill(_ tx: StoreTransaction, seed: UInt64) throws -> [TaskID] {
         var random = SeededGenerator(seed: seed)
         var ids: [TaskID] = []
-        let batch = try tx.insertBatch(owner: Owner(uid: 1000), maxActive: 3, at: noon)
+        let batch = try tx.batches.insert(owner: Owner(uid: 1000), maxActive: 3, at: noon)
         for number in 0..<120 {
             let host = ["a.example", "b.example"].randomElement(using: &random) ?? ""
             let isMember = Int.random(in: 0..<6, using: &random) == 0
@@ -33,13 +33,13 @@ import XferTestSupport
             if let earlier = ids.randomElement(using: &random), Int.random(in: 0..<6, using: &random) == 0 {
                 specification.schedule.after = [earlier]
             }
-            var task = try tx.insertTask(
+            var task = try tx.tasks.insert(
                 specification, state: .queued, batch: isMember ? batch.id : nil, at: noon)
-            try tx.setDependencies(of: task.id, on: specification.schedule.after)
+            try tx.dependencies.set(of: task.id, on: specification.schedule.after)
             if Int.random(in: 0..<8, using: &random) == 0 {
-                _ = try tx.reserve("\(number)", in: FileIdentity(device: 1, inode: 2), by: task.id)
+                _ = try tx.reservations.reserve("\(number)", in: FileIdentity(device: 1, inode: 2), by: task.id)
             }
-            if Int.random(in: 0..<8, using: &random) == 0 { _ = try tx.countCrash(of: task) }
+            if Int.random(in: 0..<8, using: &random) == 0 { _ = try tx.crashes.add(of: task) }
             let states: [TaskState] = [.queued, .queued, .waiting, .paused, .paused, .running] + TaskState.allCases
             task.state = states.randomElement(using: &random) ?? .queued
             task.received = Int64.random(in: 0..<3, using: &random)
@@ -49,10 +49,10 @@ import XferTestSupport
                 let waits = [Wait(.retry, until: noon), Wait(.suspect), Wait(.network)]
                 task.wait = waits.randomElement(using: &random)
             }
-            try tx.update(task)
+            try tx.tasks.update(task)
             ids.append(task.id)
         }
-        try tx.seal(batch.id, total: 20, refused: nil)
+        try tx.batches.seal(batch.id, total: 20, refused: nil)
         return ids
     }
 
@@ -118,7 +118,7 @@ import XferTestSupport
             return counts
         }
         #expect(counts.count > 1 && counts.dropLast().allSatisfy { $0 >= 20 } && counts.reduce(0, +) == ids.count)
-        let left = try await manager.store.read { try $0.counts() }
+        let left = try await manager.store.read { try $0.counts.byState() }
         #expect(left.keys.filter { !$0.isTerminal } == [])
         await manager.shutdown(.suspend)
     }

@@ -24,23 +24,23 @@ import XferTestSupport
         let identity = directory.identity
         let now = Clocks.wall()
         let transfer = try await manager.store.write { tx in
-            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: now)
+            try tx.transfers.insert(partial: PartialLocation(directory: downloads, identity: identity), at: now)
         }
         let part = "\(downloads)/\(transfer.partialName)"
         try FileTree.write(Self.version.bytes, to: part, mode: 0o600)
         let partFacts = try #require(try directory.facts(of: transfer.partialName))
         try await manager.store.write { tx in
-            guard var task = try tx.task(id) else { return }
+            guard var task = try tx.tasks.find(id) else { return }
             task.state = .running
             task.transferID = transfer.id
             task.received = Self.version.length
             task.total = Self.version.length
-            try tx.update(task)
+            try tx.tasks.update(task)
             var data = ResumeData()
             data.totalLength = Self.version.length
             data.segments = [Segment(start: 0, committed: Self.version.length)]
-            try tx.update(resumeData: data, of: transfer.id)
-            try tx.setPublishIntent(PublishIntent(finalName: "a", part: partFacts), of: transfer.id)
+            try tx.transfers.update(resumeData: data, of: transfer.id)
+            try tx.transfers.setPublishIntent(PublishIntent(finalName: "a", part: partFacts), of: transfer.id)
         }
         await manager.shutdown(.suspend)
         return (fixture, id, part)
@@ -117,8 +117,8 @@ import XferTestSupport
         #expect(unlink(part) == 0)
         let editing = try await fixture.open()
         try await editing.store.write { tx in
-            guard let transfer = try tx.task(id)?.transferID else { return }
-            try tx.update(resumeData: ResumeData(), of: transfer)
+            guard let transfer = try tx.tasks.find(id)?.transferID else { return }
+            try tx.transfers.update(resumeData: ResumeData(), of: transfer)
         }
         await editing.shutdown(.suspend)
         let manager = try await fixture.open()
@@ -141,20 +141,21 @@ import XferTestSupport
         let directory = try DirectoryHandle(ofService: fixture.downloads)
         let (downloads, identity) = (fixture.downloads, directory.identity)
         let transfer = try await first.store.write { tx in
-            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+            try tx.transfers.insert(
+                partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
         }
         try FileTree.write("", to: "\(downloads)/\(transfer.partialName)", mode: 0o600)
         let facts = try #require(try directory.facts(of: transfer.partialName))
         try await first.store.write { tx in
-            guard var task = try tx.task(id) else { return }
+            guard var task = try tx.tasks.find(id) else { return }
             task.state = .running
             task.transferID = transfer.id
-            try tx.update(task)
+            try tx.tasks.update(task)
             var data = ResumeData()
             data.totalLength = 0
             data.segments = [Segment(start: 0, committed: 0)]
-            try tx.update(resumeData: data, of: transfer.id)
-            try tx.setPublishIntent(PublishIntent(finalName: "e", part: facts), of: transfer.id)
+            try tx.transfers.update(resumeData: data, of: transfer.id)
+            try tx.transfers.setPublishIntent(PublishIntent(finalName: "e", part: facts), of: transfer.id)
         }
         await first.shutdown(.suspend)
         let manager = try await fixture.open()

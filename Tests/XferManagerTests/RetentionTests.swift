@@ -51,11 +51,11 @@ import XferTestSupport
     private func holdings(of manager: TransferManager, _ kept: TaskID, _ data: TaskID) async throws -> Holdings {
         try await manager.store.read { reader in
             var found = Holdings()
-            found.tasks = try reader.counts().values.reduce(0, +)
-            found.results = try reader.result(of: data) == nil ? 0 : 1
-            found.events = try reader.events(since: 0, types: [.taskAdded], limit: 100).count
-            found.keptParts = try reader.task(kept)?.transferID == nil ? 0 : 1
-            found.failedURLs = try reader.hasFailedURLs() ? 1 : 0
+            found.tasks = try reader.counts.byState().values.reduce(0, +)
+            found.results = try reader.results.find(of: data) == nil ? 0 : 1
+            found.events = try reader.events.list(since: 0, types: [.taskAdded], limit: 100).count
+            found.keptParts = try reader.tasks.find(kept)?.transferID == nil ? 0 : 1
+            found.failedURLs = try reader.failedURLs.hasAny() ? 1 : 0
             return found
         }
     }
@@ -67,20 +67,20 @@ import XferTestSupport
         let now = machine.now.wall
         let directory = fixture.downloads
         try await manager.store.write { tx in
-            guard var failed = try tx.task(kept), var ended = try tx.task(data) else { return }
+            guard var failed = try tx.tasks.find(kept), var ended = try tx.tasks.find(data) else { return }
             let partial = PartialLocation(directory: directory, identity: FileIdentity(device: 1, inode: 1))
-            failed.transferID = try tx.insertTransfer(partial: partial, at: now).id
+            failed.transferID = try tx.transfers.insert(partial: partial, at: now).id
             failed.state = .failed
             failed.finishedAt = now
             failed.error = TransferError(.httpStatus, "gone", isRetriable: false)
-            try tx.update(failed)
-            try tx.insertFailedURL(
+            try tx.tasks.update(failed)
+            try tx.failedURLs.insert(
                 key: [1], urlDigest: [2], of: failed, error: TransferError(.httpStatus, "gone", isRetriable: false),
                 maxCount: 100, at: now)
             ended.state = .completed
             ended.finishedAt = now
-            try tx.update(ended)
-            try tx.setResult(StoredResult(content: .inline([1]), length: 1), of: data, at: now)
+            try tx.tasks.update(ended)
+            try tx.results.set(StoredResult(content: .inline([1]), length: 1), of: data, at: now)
         }
         return (kept, data)
     }
@@ -139,7 +139,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
         manager = try await fixture.open(clocks: { [machine] in machine.now })
         // As an earlier version leaves it.
-        try await manager.store.write { try $0.setSetting("clock.last", nil) }
+        try await manager.store.write { try $0.settings.set("clock.last", nil) }
         try manager.store.close()
         machine.move(wall: Self.day * 400, uptime: .zero)
         manager = try await fixture.open(clocks: { [machine] in machine.now })
@@ -154,15 +154,15 @@ import XferTestSupport
         let id = try await fixture.add("/wait", as: "wait", to: manager, startsPaused: true)
         let end = machine.now.wall.advanced(by: .seconds(1800))
         try await manager.store.write { tx in
-            guard var task = try tx.task(id) else { return }
+            guard var task = try tx.tasks.find(id) else { return }
             task.state = .waiting
             task.wait = Wait(.retry, until: end)
-            try tx.update(task)
+            try tx.tasks.update(task)
         }
         await manager.shutdown(.suspend)
         machine.move(wall: Self.day * 400, uptime: .zero)
         manager = try await open()
-        let task = try await manager.store.read { try $0.task(id) }
+        let task = try await manager.store.read { try $0.tasks.find(id) }
         #expect(task?.wait?.until == end.advanced(by: Self.day * 400))
         await manager.shutdown(.suspend)
     }

@@ -23,7 +23,7 @@ import XferStore
         commands.recorder.record(SecureHostList.Change(forgotten: [again.host, once.host]))
         commands.recorder.record(SecureHostList.Change(known: again))
         try await commands.recorder.flush()
-        #expect(try await manager.context.services.store.read { try $0.secureHosts(limit: 9) } == [again])
+        #expect(try await manager.context.services.store.read { try $0.secureHosts.list(limit: 9) } == [again])
         await manager.shutdown(.suspend)
     }
 
@@ -33,13 +33,15 @@ import XferStore
         try await manager.start()
         let store = manager.context.services.store
         for name in ["a.example", "b.example", "c.example"] {
-            try await store.write { try $0.setSecureHost(Self.host(name)) }
+            try await store.write { try $0.secureHosts.set(Self.host(name)) }
         }
         #expect(try await manager.strictTransport.clear(["a.example"]).removed.isEmpty)
         #expect(
-            try await store.read { try $0.secureHosts(limit: 9) }.map(\.host).sorted() == ["b.example", "c.example"])
+            try await store.read { try $0.secureHosts.list(limit: 9) }.map(\.host).sorted() == [
+                "b.example", "c.example",
+            ])
         #expect(try await manager.strictTransport.clear(nil).removed.isEmpty)
-        #expect(try await store.read { try $0.secureHosts(limit: 9) }.isEmpty)
+        #expect(try await store.read { try $0.secureHosts.list(limit: 9) }.isEmpty)
         await manager.shutdown(.suspend)
     }
 }

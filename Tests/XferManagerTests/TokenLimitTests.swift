@@ -16,7 +16,7 @@ import XferTestSupport
                 let token = AccessToken(
                     name: "\(number)", owner: owner, scope: .read, createdAt: Timestamp(seconds: 0), expiresAt: nil,
                     directory: nil)
-                _ = try tx.addToken(StoredToken(token: token, digest: try TokenText.digest("\(number)")))
+                _ = try tx.tokens.add(StoredToken(token: token, digest: try TokenText.digest("\(number)")))
             }
         }
         _ = try await manager.tokens.add("last", for: owner, .read, expiresAt: nil)

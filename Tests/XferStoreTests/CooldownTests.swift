@@ -15,26 +15,26 @@ struct CooldownTests {
             let until = noon.advanced(by: .seconds(60))
             try await store.write { transaction throws in
                 var task = try #require(
-                    try transaction.add(1, to: Self.host).first.flatMap { try transaction.task($0) })
+                    try transaction.add(1, to: Self.host).first.flatMap { try transaction.tasks.find($0) })
                 task.state = .waiting
                 task.wait = Wait(.retry, until: until)
-                try transaction.update(task)
+                try transaction.tasks.update(task)
                 let cause = HostCooldown.Cause(task)
-                try transaction.setCooldown(host: Self.host, until: until, cause: cause)
+                try transaction.cooldowns.set(host: Self.host, until: until, cause: cause)
                 #expect(
-                    try transaction.hostCooldown(of: Self.host)
+                    try transaction.cooldowns.find(of: Self.host)
                         == HostCooldown(host: Self.host, until: until, cause: cause))
-                #expect(try transaction.dueCooldowns(now: noon).isEmpty)
-                #expect(try transaction.dueCooldowns(now: until).map(\.host) == [Self.host])
+                #expect(try transaction.cooldowns.due(now: noon).isEmpty)
+                #expect(try transaction.cooldowns.due(now: until).map(\.host) == [Self.host])
                 task.state = state
                 task.wait = state == .waiting ? Wait(.retry, until: until) : nil
-                try transaction.update(task)
+                try transaction.tasks.update(task)
                 let ends = [.cancelled, .completed].contains(state)
                 let due = ends ? [HostCooldown(host: Self.host, until: HostCooldown.over)] : []
-                #expect(try transaction.dueCooldowns(now: noon) == due)
+                #expect(try transaction.cooldowns.due(now: noon) == due)
                 guard state.isTerminal else { return }
-                try transaction.deleteTask(task.id)
-                #expect(try transaction.dueCooldowns(now: noon).map(\.until) == [HostCooldown.over])
+                try transaction.tasks.delete(task.id)
+                #expect(try transaction.cooldowns.due(now: noon).map(\.until) == [HostCooldown.over])
             }
         }
     }
@@ -43,7 +43,7 @@ struct CooldownTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 let tasks = try (0..<4).map { index in
-                    try transaction.insertTask(
+                    try transaction.tasks.insert(
                         specification(Self.host, path: "/\(index)"), state: .queued, at: noon)
                 }
                 let until = noon.advanced(by: .seconds(60))
@@ -54,16 +54,18 @@ struct CooldownTests {
                     task.state = .waiting
                     task.wait = wait
                     task.error = TransferError(.httpStatus, "busy", isRetriable: true, httpStatus: 503)
-                    try transaction.update(task)
+                    try transaction.tasks.update(task)
                 }
                 let asked = tasks[0].specification.request.url
                 func refused(_ url: HTTPURL, ofOthersThan owner: Owner? = nil) throws(StoreError) -> [TaskID] {
-                    try transaction.refused(by: url.hostKey, besides: url, ofOthersThan: owner, after: noon).map(\.id)
+                    try transaction.cooldowns.refusedTasks(
+                        by: url.hostKey, besides: url, ofOthersThan: owner, after: noon
+                    ).map(\.id)
                 }
                 #expect(try refused(asked) == [tasks[1].id])
                 #expect(try refused(asked, ofOthersThan: tasks[1].owner).isEmpty)
                 #expect(try refused(asked, ofOthersThan: Owner(uid: 1)) == [tasks[1].id])
-                #expect(try transaction.refused(by: Self.host, after: noon).map(\.id) == [tasks[1].id])
+                #expect(try transaction.cooldowns.refusedTasks(by: Self.host, after: noon).map(\.id) == [tasks[1].id])
                 // Of the same URL, and of another host.
                 let same = tasks[1].specification.request.url
                 #expect(try refused(same).isEmpty)
@@ -77,12 +79,12 @@ struct CooldownTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 func wait(_ path: String, _ status: Int, _ seconds: Int64) throws(StoreError) -> TransferTask {
-                    var task = try transaction.insertTask(
+                    var task = try transaction.tasks.insert(
                         specification(Self.host, path: path), state: .queued, at: noon)
                     task.state = .waiting
                     task.wait = Wait(.retry, until: noon.advanced(by: .seconds(seconds)))
                     task.error = TransferError(.httpStatus, "no", isRetriable: true, httpStatus: status)
-                    try transaction.update(task)
+                    try transaction.tasks.update(task)
                     return task
                 }
                 let asked = try wait("/same", 503, 100)
@@ -92,7 +94,10 @@ struct CooldownTests {
                 }
                 let other = try wait("/other", 429, 50)
                 let url = asked.specification.request.url
-                #expect(try transaction.refused(by: Self.host, besides: url, after: noon).map(\.id) == [other.id])
+                #expect(
+                    try transaction.cooldowns.refusedTasks(by: Self.host, besides: url, after: noon).map(\.id) == [
+                        other.id
+                    ])
             }
         }
     }
@@ -102,12 +107,12 @@ struct CooldownTests {
         var store = try directory.open()
         let ids = try await store.write { transaction throws in
             try (0..<4).map { index in
-                var task = try transaction.insertTask(
+                var task = try transaction.tasks.insert(
                     specification(Self.host, path: "/\(index)"), state: .queued, at: noon)
                 task.state = .waiting
                 task.wait = Wait(.retry, until: noon.advanced(by: .seconds(60)))
                 task.error = TransferError(.httpStatus, "busy", isRetriable: true, httpStatus: 429)
-                try transaction.update(task)
+                try transaction.tasks.update(task)
                 return task.id
             }
         }
@@ -120,7 +125,7 @@ struct CooldownTests {
             UPDATE task SET priority = 99 WHERE id = \(ids[2]);
             """)
         store = try directory.open()
-        let refused = try await store.read { try $0.refused(by: Self.host, after: noon).map(\.id) }
+        let refused = try await store.read { try $0.cooldowns.refusedTasks(by: Self.host, after: noon).map(\.id) }
         #expect(refused == [ids[3]])
         try store.close()
     }
@@ -130,21 +135,22 @@ struct CooldownTests {
             try await store.write { transaction throws in
                 let until = noon.advanced(by: .seconds(60))
                 let ids = try transaction.add(10, to: Self.host)
-                let task = try #require(try transaction.task(ids[4]))
+                let task = try #require(try transaction.tasks.find(ids[4]))
                 func cool() throws(StoreError) {
-                    try transaction.setCooldown(host: Self.host, until: until, cause: HostCooldown.Cause(task))
+                    try transaction.cooldowns.set(host: Self.host, until: until, cause: HostCooldown.Cause(task))
                 }
                 try cool()
-                let outlines = try transaction.outlines(of: ids).values.sorted { $0.id < $1.id }
-                try transaction.move(outlines, to: .paused, finishedAt: nil)
-                #expect(try transaction.dueCooldowns(now: noon).isEmpty)
-                try transaction.move(
-                    try transaction.outlines(of: ids).values.sorted { $0.id < $1.id }, to: .cancelled, finishedAt: noon)
-                #expect(try transaction.dueCooldowns(now: noon).map(\.host) == [Self.host])
+                let outlines = try transaction.tasks.outlines(of: ids).values.sorted { $0.id < $1.id }
+                try transaction.tasks.move(outlines, to: .paused, finishedAt: nil)
+                #expect(try transaction.cooldowns.due(now: noon).isEmpty)
+                try transaction.tasks.move(
+                    try transaction.tasks.outlines(of: ids).values.sorted { $0.id < $1.id }, to: .cancelled,
+                    finishedAt: noon)
+                #expect(try transaction.cooldowns.due(now: noon).map(\.host) == [Self.host])
                 try cool()
-                #expect(try transaction.dueCooldowns(now: noon).isEmpty)
-                try transaction.delete(try transaction.outlines(of: ids).values.sorted { $0.id < $1.id })
-                #expect(try transaction.dueCooldowns(now: noon).map(\.host) == [Self.host])
+                #expect(try transaction.cooldowns.due(now: noon).isEmpty)
+                try transaction.tasks.delete(try transaction.tasks.outlines(of: ids).values.sorted { $0.id < $1.id })
+                #expect(try transaction.cooldowns.due(now: noon).map(\.host) == [Self.host])
             }
         }
     }
@@ -155,20 +161,20 @@ struct CooldownTests {
             let until = noon.advanced(by: .seconds(60))
             let id = try await store.write { transaction throws in
                 let task = try #require(
-                    try transaction.add(1, to: Self.host).first.flatMap { try transaction.task($0) })
-                try transaction.setCooldown(host: Self.host, until: until, cause: HostCooldown.Cause(task))
+                    try transaction.add(1, to: Self.host).first.flatMap { try transaction.tasks.find($0) })
+                try transaction.cooldowns.set(host: Self.host, until: until, cause: HostCooldown.Cause(task))
                 return task.id
             }
             // Within the change-set that fails, no host cools down.
             await #expect(throws: Refused.self) {
                 try await store.write { transaction throws in
-                    try transaction.setCooldown(host: Self.host, until: nil)
-                    try transaction.deleteTask(id)
+                    try transaction.cooldowns.set(host: Self.host, until: nil)
+                    try transaction.tasks.delete(id)
                     throw Refused()
                 }
             }
-            try await store.write { try $0.deleteTask(id) }
-            #expect(try await store.read { try $0.dueCooldowns(now: noon).map(\.host) } == [Self.host])
+            try await store.write { try $0.tasks.delete(id) }
+            #expect(try await store.read { try $0.cooldowns.due(now: noon).map(\.host) } == [Self.host])
         }
     }
 }

@@ -14,17 +14,17 @@ struct DamagedNumberTests {
         let store = try directory.open()
         try await store.write { transaction throws in
             let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
-            let transfer = try transaction.insertTransfer(partial: partial, at: noon).id
-            try transaction.checkpoint(transfer, segments: [Segment(start: 0, committed: 9)])
+            let transfer = try transaction.transfers.insert(partial: partial, at: noon).id
+            try transaction.transfers.checkpoint(transfer, segments: [Segment(start: 0, committed: 9)])
             let url = HTTPURL(scheme: .https, host: "example.com", port: 443, target: "/u")
-            try transaction.setUpload(UploadResumeData(url: url, offset: 5, largestAppend: 7), of: transfer)
+            try transaction.transfers.setUpload(UploadResumeData(url: url, offset: 5, largestAppend: 7), of: transfer)
             for state in [TaskState.paused, .queued, .queued, .failed, .completed] {
-                var task = try transaction.insertTask(specification(), state: .queued, at: noon)
+                var task = try transaction.tasks.insert(specification(), state: .queued, at: noon)
                 if state == .paused { task.transferID = transfer }
                 task.state = state
-                try transaction.update(task)
+                try transaction.tasks.update(task)
             }
-            try transaction.setResult(StoredResult(content: .inline([1, 2, 3]), length: 3), of: TaskID(5), at: noon)
+            try transaction.results.set(StoredResult(content: .inline([1, 2, 3]), length: 3), of: TaskID(5), at: noon)
         }
         try store.close()
         let text = number == .min ? "(-9223372036854775807 - 1)" : "\(number)"
@@ -47,19 +47,19 @@ struct DamagedNumberTests {
         let amounts = 0...ByteCount.greatest
         try await store.read { reader throws in
             for id in 1...5 {
-                let task = try #require(try reader.task(TaskID(Int64(id))))
+                let task = try #require(try reader.tasks.find(TaskID(Int64(id))))
                 #expect(amounts.contains(task.received) && amounts.contains(task.sent))
                 #expect(amounts.contains(task.furthest) && task.attempts >= 0)
                 #expect(task.total.map(amounts.contains) == true)
                 #expect(!task.createdAt.description.isEmpty)
             }
-            let data = try #require(try reader.transfer(TransferID(1))).resumeData
+            let data = try #require(try reader.transfers.find(TransferID(1))).resumeData
             #expect(data.totalLength.map(amounts.contains) == true && amounts.contains(data.committedByteCount))
-            #expect(try reader.transfer(TransferID(1))?.sourceUse.described == Int(clamping: number))
-            #expect(try reader.upload(of: TransferID(1)).map { amounts.contains($0.offset) } == true)
-            #expect(try reader.result(of: TaskID(5)).map { amounts.contains($0.length) } == true)
-            #expect(try reader.counts().values.allSatisfy(amounts.contains))
-            _ = try reader.list(TaskQuery(), ascending: true, limit: 3, cursor: nil)
+            #expect(try reader.transfers.find(TransferID(1))?.sourceUse.described == Int(clamping: number))
+            #expect(try reader.transfers.upload(of: TransferID(1)).map { amounts.contains($0.offset) } == true)
+            #expect(try reader.results.find(of: TaskID(5)).map { amounts.contains($0.length) } == true)
+            #expect(try reader.counts.byState().values.allSatisfy(amounts.contains))
+            _ = try reader.tasks.list(TaskQuery(), ascending: true, limit: 3, cursor: nil)
         }
         try store.close()
     }
@@ -72,11 +72,11 @@ struct DamagedNumberTests {
         for position in [MovePosition.top, .bottom, .before(TaskID(2)), .after(TaskID(2))] {
             for order in QueueOrder.allCases {
                 // Where no rank is left the move may fail; it does not end the process.
-                _ = try? await store.write { try $0.move(TaskID(3), to: position, order: order) }
+                _ = try? await store.write { try $0.queue.move(TaskID(3), to: position, order: order) }
             }
         }
         // SQLite itself refuses to count below the least number.
-        _ = try? await store.write { try $0.trimHistory(maxCount: 0, olderThan: Timestamp(rawValue: .max)) }
+        _ = try? await store.write { try $0.tasks.trimHistory(maxCount: 0, olderThan: Timestamp(rawValue: .max)) }
         try store.close()
     }
 }

@@ -30,15 +30,15 @@ struct EventTests {
         try await withStore { store in
             let appended = try await store.write { transaction throws in
                 try Self.payloads.enumerated().map { index, payload in
-                    try transaction.append(
+                    try transaction.events.append(
                         payload, taskID: index.isMultiple(of: 2) ? TaskID(7) : nil,
                         owner: index.isMultiple(of: 3) ? Owner(uid: .max) : nil,
                         at: noon.advanced(by: .seconds(index)))
                 }
             }
             #expect(appended.map(\.seq) == Array(1...Int64(Self.payloads.count)))
-            #expect(try await store.read { try $0.events(since: 0, limit: 100) } == appended)
-            #expect(try await store.read { try $0.lastSeq() } == Int64(Self.payloads.count))
+            #expect(try await store.read { try $0.events.list(since: 0, limit: 100) } == appended)
+            #expect(try await store.read { try $0.events.lastSeq() } == Int64(Self.payloads.count))
         }
     }
 
@@ -71,9 +71,9 @@ struct EventTests {
         let withoutTask = (1...count).map { _ in NewEvent(.taskResumed) }
         let all = others + alike + withoutTask + alike + others
         try await withStore { store in
-            try await store.write { try $0.append(all, at: noon) }
+            try await store.write { try $0.events.append(all, at: noon) }
             let expected = all.enumerated().map { $1.numbered(Int64($0 + 1), at: noon) }
-            #expect(try await store.read { try $0.events(since: 0, limit: .max) } == expected)
+            #expect(try await store.read { try $0.events.list(since: 0, limit: .max) } == expected)
         }
     }
 
@@ -81,7 +81,7 @@ struct EventTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 for number in 1...12 as ClosedRange<Int64> {
-                    try transaction.append(
+                    try transaction.events.append(
                         number.isMultiple(of: 2) ? .taskResumed : .taskCancelled, taskID: TaskID(number % 3),
                         owner: number == 12 ? nil : Owner(uid: UInt32(number % 4)), at: noon)
                 }
@@ -92,7 +92,7 @@ struct EventTests {
             ) async throws -> [Int64] {
                 let owner = owner.map(Owner.init(uid:))
                 return try await store.read {
-                    try $0.events(since: since, types: types, taskIDs: ids, owner: owner, limit: limit).map(\.seq)
+                    try $0.events.list(since: since, types: types, taskIDs: ids, owner: owner, limit: limit).map(\.seq)
                 }
             }
             #expect(try await found(since: 9) == [10, 11, 12])
@@ -123,16 +123,16 @@ struct EventTests {
                     owner: Owner(uid: UInt32(number % 2)))
             }
             try await store.write { tx throws in
-                try tx.append([first], at: noon)
-                try tx.append(series, at: noon)
-                try tx.append([end], at: noon)
+                try tx.events.append([first], at: noon)
+                try tx.events.append(series, at: noon)
+                try tx.events.append([end], at: noon)
             }
             let inner = series.flatMap { one in
                 one.payloads.map { NewEvent($0, taskID: one.taskID, owner: one.owner) }
             }
             let expected = ([first] + inner + [end]).enumerated().map { $1.numbered(Int64($0 + 1), at: noon) }
             let last = Int64(expected.count)
-            #expect(try await store.read { try $0.lastSeq() } == last)
+            #expect(try await store.read { try $0.events.lastSeq() } == last)
             let filters: [Set<EventType>?] = [
                 nil, [], [.taskStarted], [.taskResponse], [.taskCompleted], [.taskRemoved, .taskResponse],
                 [.taskFailed],
@@ -145,7 +145,7 @@ struct EventTests {
                             && (task == nil || event.taskID == task)
                     }
                     for (since, limit) in (0...last).flatMap({ since in [1, 2, 100].map { (since, $0) } }) {
-                        let found = try reader.events(
+                        let found = try reader.events.list(
                             since: since, types: types, taskIDs: task.map { [$0] }, owner: owner, limit: limit)
                         #expect(found == Array(wanted.filter { $0.seq > since }.prefix(limit)))
                     }
@@ -160,21 +160,21 @@ struct EventTests {
         try await withStore { store in
             try await store.write { tx throws in
                 for number in 1...9 as ClosedRange<Int64> {
-                    try tx.append([NewEvent(.taskResumed, taskID: TaskID(number))], at: noon)
+                    try tx.events.append([NewEvent(.taskResumed, taskID: TaskID(number))], at: noon)
                     let series: [EventPayload] = [
                         .taskStarted(attempt: 1, offset: 0),
                         .taskCompleted(path: "/\(number)", size: 9, skipped: false, notModified: false),
                     ]
-                    try tx.append([EventSeries(series, taskID: TaskID(number), owner: Owner(uid: 1))], at: noon)
+                    try tx.events.append([EventSeries(series, taskID: TaskID(number), owner: Owner(uid: 1))], at: noon)
                 }
             }
             try await store.read { reader throws in
                 for types in [nil, [.taskStarted], [.taskFailed]] as [Set<EventType>?] {
-                    let whole = try reader.events(since: 0, types: types, limit: 100)
+                    let whole = try reader.events.list(since: 0, types: types, limit: 100)
                     var (found, since, pages): ([Event], Int64, Int) = ([], 0, 0)
                     while true {
                         let bounds = PageBounds(limit: 4, scan: scan, bytes: bytes)
-                        let page = try reader.eventPage(since: since, types: types, within: bounds)
+                        let page = try reader.events.page(since: since, types: types, within: bounds)
                         found += page.events
                         pages += 1
                         guard page.reached > since else { break }
@@ -182,7 +182,7 @@ struct EventTests {
                     }
                     #expect(found == whole && since == 27 && pages <= 28)
                 }
-                #expect(try reader.eventPage(since: 27, within: PageBounds(limit: 1)).reached == 27)
+                #expect(try reader.events.page(since: 27, within: PageBounds(limit: 1)).reached == 27)
             }
         }
     }
@@ -192,7 +192,7 @@ struct EventTests {
             let end = EventPayload.taskCompleted(path: "/a", size: 1, skipped: false, notModified: false)
             try await store.write { tx throws in
                 for number in 1...3 as ClosedRange<Int64> {
-                    try tx.append(
+                    try tx.events.append(
                         [
                             EventSeries(
                                 [.taskStarted(attempt: 1, offset: 0), end], taskID: TaskID(number),
@@ -201,11 +201,11 @@ struct EventTests {
                 }
             }
             let later = noon.advanced(by: .seconds(90_000))
-            #expect(try await store.read { try $0.firstSeq() } == 1)
+            #expect(try await store.read { try $0.events.firstSeq() } == 1)
             // The third event is beyond the count, and its series is not as a whole.
-            #expect(try await store.write { try $0.trimEvents(maxCount: 3, olderThan: noon, now: later) } == 1)
-            #expect(try await store.read { try $0.firstSeq() } == 3)
-            #expect(try await store.read { try $0.events(since: 0, limit: 9).map(\.seq) } == [3, 4, 5, 6])
+            #expect(try await store.write { try $0.events.trim(maxCount: 3, olderThan: noon, now: later) } == 1)
+            #expect(try await store.read { try $0.events.firstSeq() } == 3)
+            #expect(try await store.read { try $0.events.list(since: 0, limit: 9).map(\.seq) } == [3, 4, 5, 6])
         }
     }
 
@@ -214,11 +214,11 @@ struct EventTests {
         try await withStore { store in
             for number in 0..<10 {
                 _ = try? await store.write { transaction throws in
-                    try transaction.append(.taskResumed, at: noon)
+                    try transaction.events.append(.taskResumed, at: noon)
                     if number % 3 == 1 { throw Refused() }
                 }
             }
-            let events = try await store.read { try $0.events(since: 0, limit: 100) }
+            let events = try await store.read { try $0.events.list(since: 0, limit: 100) }
             #expect(events.map(\.seq) == Array(1...7))
         }
     }
@@ -227,16 +227,16 @@ struct EventTests {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
-            for _ in 0..<5 { try transaction.append(.taskResumed, at: noon) }
+            for _ in 0..<5 { try transaction.events.append(.taskResumed, at: noon) }
         }
         let later = noon.advanced(by: .seconds(90_000))
-        #expect(try await store.write { try $0.trimEvents(maxCount: 0, olderThan: later, now: later) } == 5)
-        #expect(try await store.read { try $0.firstSeq() } == nil)
-        #expect(try await store.read { try $0.lastSeq() } == 5)
+        #expect(try await store.write { try $0.events.trim(maxCount: 0, olderThan: later, now: later) } == 5)
+        #expect(try await store.read { try $0.events.firstSeq() } == nil)
+        #expect(try await store.read { try $0.events.lastSeq() } == 5)
         try store.close()
         store = try directory.open()
-        #expect(try await store.write { try $0.append(.taskResumed, at: later).seq } == 6)
-        #expect(try await store.read { try $0.firstSeq() } == 6)
+        #expect(try await store.write { try $0.events.append(.taskResumed, at: later).seq } == 6)
+        #expect(try await store.read { try $0.events.firstSeq() } == 6)
         try store.close()
     }
 
@@ -245,13 +245,13 @@ struct EventTests {
             // One every hour.
             try await store.write { transaction throws in
                 for hour in 0..<100 {
-                    try transaction.append(.taskResumed, at: noon.advanced(by: .seconds(hour * 3600)))
+                    try transaction.events.append(.taskResumed, at: noon.advanced(by: .seconds(hour * 3600)))
                 }
             }
             let now = noon.advanced(by: .seconds(100 * 3600))
             func trim(_ count: Int64, olderThanHour hour: Int, step: Int) async throws -> Int {
                 try await store.write {
-                    try $0.trimEvents(
+                    try $0.events.trim(
                         maxCount: count, olderThan: noon.advanced(by: .seconds(hour * 3600)), now: now, step: step)
                 }
             }
@@ -261,7 +261,7 @@ struct EventTests {
             #expect(try await trim(100, olderThanHour: 20, step: 10) == 5)
             #expect(try await trim(100, olderThanHour: 20, step: 10) == 0)
             #expect(try await trim(0, olderThanHour: 100, step: 1000) == 56)
-            #expect(try await store.read { try $0.firstSeq() } == 77)
+            #expect(try await store.read { try $0.events.firstSeq() } == 77)
             #expect(try await trim(0, olderThanHour: 100, step: 1000) == 0)
         }
     }
@@ -270,10 +270,10 @@ struct EventTests {
         try await withStore { store in
             let now = noon.advanced(by: .seconds(200_000))
             try await store.write { transaction throws in
-                try transaction.append(.taskResumed, at: noon.advanced(by: .seconds(1_000_000_000)))
-                for _ in 0..<9 { try transaction.append(.taskResumed, at: noon) }
+                try transaction.events.append(.taskResumed, at: noon.advanced(by: .seconds(1_000_000_000)))
+                for _ in 0..<9 { try transaction.events.append(.taskResumed, at: noon) }
             }
-            #expect(try await store.write { try $0.trimEvents(maxCount: 100, olderThan: now, now: now) } == 10)
+            #expect(try await store.write { try $0.events.trim(maxCount: 100, olderThan: now, now: now) } == 10)
         }
     }
 }

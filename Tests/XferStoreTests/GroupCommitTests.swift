@@ -19,14 +19,14 @@ struct GroupCommitTests {
             let results: [Result<Int, any Error>] = await store.write(
                 each: (0..<5).map { number in
                     { tx in
-                        try tx.setSetting("key \(number)", "value")
+                        try tx.settings.set("key \(number)", "value")
                         if number == 2 { throw Refusal() }
                         return number
                     }
                 })
             #expect(results.map { try? $0.get() } == [0, 1, nil, 3, 4])
             #expect(throws: Refusal.self) { try results[2].get() }
-            let written = try await store.read { reader in try (0..<5).map { try reader.setting("key \($0)") } }
+            let written = try await store.read { reader in try (0..<5).map { try reader.settings.find("key \($0)") } }
             #expect(written == ["value", "value", nil, "value", "value"])
             #expect(await store.write(each: [@Sendable (StoreTransaction) throws -> Int]()).isEmpty)
         }
@@ -44,10 +44,10 @@ struct GroupCommitTests {
     @Test func aWriteReturnsItsResultAndSurvivesAReopening() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
-        let id = try await store.write { try $0.insertTask(specification(), state: .queued, at: noon).id }
+        let id = try await store.write { try $0.tasks.insert(specification(), state: .queued, at: noon).id }
         try store.close()
         let again = try directory.open()
-        #expect(try await again.read { try $0.task(id) }?.specification == specification())
+        #expect(try await again.read { try $0.tasks.find(id) }?.specification == specification())
         #expect(again.storeID == store.storeID)
         try again.close()
     }
@@ -60,7 +60,7 @@ struct GroupCommitTests {
                         var ids: [TaskID] = []
                         for number in 0..<100 {
                             let spec = specification("host\(writer % 7)", path: "/\(number)")
-                            ids.append(try await store.write { try $0.insertTask(spec, state: .queued, at: noon).id })
+                            ids.append(try await store.write { try $0.tasks.insert(spec, state: .queued, at: noon).id })
                         }
                         return ids
                     }
@@ -68,7 +68,7 @@ struct GroupCommitTests {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             #expect(Set(ids).count == 6400)
-            #expect(try await store.read { try $0.counts() } == [.queued: 6400])
+            #expect(try await store.read { try $0.counts.byState() } == [.queued: 6400])
         }
     }
 
@@ -91,8 +91,8 @@ struct GroupCommitTests {
             for number in 0..<200 {
                 group.addTask {
                     try? await store.write { transaction throws in
-                        try transaction.append(.taskResumed, taskID: TaskID(Int64(number)), at: noon)
-                        try transaction.append(.taskCancelled, taskID: TaskID(Int64(number)), at: noon)
+                        try transaction.events.append(.taskResumed, taskID: TaskID(Int64(number)), at: noon)
+                        try transaction.events.append(.taskCancelled, taskID: TaskID(Int64(number)), at: noon)
                         if number.isMultiple(of: 3) { throw Refused() }
                     }
                 }
@@ -101,7 +101,7 @@ struct GroupCommitTests {
         #expect(told.all.map(\.seq) == Array(1...Int64(told.all.count)))
         #expect(told.all.count == 2 * (0..<200).count { !$0.isMultiple(of: 3) })
         #expect(early.all.isEmpty)
-        #expect(try await store.read { try $0.events(since: 0, limit: 1000) } == told.all)
+        #expect(try await store.read { try $0.events.list(since: 0, limit: 1000) } == told.all)
         try store.close()
     }
 
@@ -115,7 +115,7 @@ struct GroupCommitTests {
                         do {
                             good.append(
                                 try await store.write { transaction throws in
-                                    let task = try transaction.insertTask(specification(), state: .queued, at: noon)
+                                    let task = try transaction.tasks.insert(specification(), state: .queued, at: noon)
                                     if number.isMultiple(of: 3) { throw Refused() }
                                     return task.id
                                 })
@@ -127,8 +127,8 @@ struct GroupCommitTests {
             }
             #expect(good.all.count == 200)
             #expect(Set(bad.all) == ["Refused()"])
-            #expect(try await store.read { try $0.counts() } == [.queued: 200])
-            let page = try await store.read { try $0.list(TaskQuery(), ascending: true, limit: 1000) }
+            #expect(try await store.read { try $0.counts.byState() } == [.queued: 200])
+            let page = try await store.read { try $0.tasks.list(TaskQuery(), ascending: true, limit: 1000) }
             #expect(page.tasks.map(\.id) == good.all.sorted())
         }
     }
@@ -140,12 +140,12 @@ struct GroupCommitTests {
                 try await store.write { transaction throws in
                     try transaction.add(5, to: "other.example")
                     // Reading writes the differences out within the savepoint.
-                    #expect(try transaction.counts() == [.queued: 7])
+                    #expect(try transaction.counts.byState() == [.queued: 7])
                     throw Refused()
                 }
             }
             try await store.write { try $0.add(1) }
-            #expect(try await store.read { try $0.counts() } == [.queued: 3])
+            #expect(try await store.read { try $0.counts.byState() } == [.queued: 3])
             #expect(try await store.read { try $0.nextHosts(priority: .normal, limit: 9) } == ["example.com"])
         }
     }
@@ -155,7 +155,7 @@ struct GroupCommitTests {
         let group = try HeldGroup(directory)
         group.submit { try $0.add(3) }
         group.submit { transaction throws in
-            _ = try transaction.counts()
+            _ = try transaction.counts.byState()
             throw Refused()
         }
         group.submit { try $0.add(1) }
@@ -171,7 +171,7 @@ struct GroupCommitTests {
         let store = try directory.open()
         for number in 0..<5 {
             let before = DiskFaults.plan(directory.database).syncs
-            try await store.write { try $0.setSetting("limit", "\(number)") }
+            try await store.write { try $0.settings.set("limit", "\(number)") }
             #expect(DiskFaults.plan(directory.database).syncs == before + 1)
         }
         try store.close()
@@ -186,7 +186,7 @@ struct GroupCommitTests {
         let ids = try await store.write { try $0.add(1) }
         #expect(DiskFaults.plan(directory.database).logWrites == before + 1)
         // Another connection finds it there.
-        #expect(try await store.read { try $0.task(ids[0]) } != nil)
+        #expect(try await store.read { try $0.tasks.find(ids[0]) } != nil)
         try store.close()
     }
 
@@ -196,12 +196,12 @@ struct GroupCommitTests {
         // Five times the writer's cache, so that much of it is read back from the log before it is committed.
         let text = String(repeating: "x", count: 20_000)
         try await store.write { transaction in
-            for number in 0..<1000 { try transaction.setSetting("setting \(number)", text) }
-            for number in 0..<1000 { try transaction.setSetting("setting \(number)", "\(number)" + text) }
+            for number in 0..<1000 { try transaction.settings.set("setting \(number)", text) }
+            for number in 0..<1000 { try transaction.settings.set("setting \(number)", "\(number)" + text) }
         }
         try await store.read { reader in
             for number in 0..<1000 {
-                let kept = try reader.setting("setting \(number)")
+                let kept = try reader.settings.find("setting \(number)")
                 #expect(kept == "\(number)" + text)
             }
         }
@@ -218,7 +218,7 @@ struct GroupCommitTests {
         for number in 1...10 {
             group.submit { transaction throws in
                 try transaction.add(1)
-                try transaction.append(.taskResumed, taskID: TaskID(Int64(number)), at: noon)
+                try transaction.events.append(.taskResumed, taskID: TaskID(Int64(number)), at: noon)
                 if number == 4 { throw Refused() }
             }
         }
@@ -249,7 +249,7 @@ struct GroupCommitTests {
         group.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
         let store = try directory.open()
-        #expect(try await store.read { try $0.counts() } == [.queued: 2])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 2])
         try store.close()
     }
 
@@ -257,19 +257,19 @@ struct GroupCommitTests {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
-        try await store.write { try $0.setSetting("a", "1") }
+        try await store.write { try $0.settings.set("a", "1") }
         await #expect(throws: StoreError.self) {
             try await store.write { transaction throws in
-                try transaction.setSetting("a", "2")
+                try transaction.settings.set("a", "2")
                 DiskFaults.change(directory.database) { $0.writeFailure = SQLITE_FULL }
                 // More than the page cache holds, so that pages are written before the commit.
                 _ = try? transaction.add(20_000)
                 DiskFaults.change(directory.database) { $0.writeFailure = nil }
-                try transaction.setSetting("a", "3")
+                try transaction.settings.set("a", "3")
             }
         }
-        #expect(try await store.read { try $0.setting("a") } == "1")
-        #expect(try await store.read { try $0.counts() } == [:])
+        #expect(try await store.read { try $0.settings.find("a") } == "1")
+        #expect(try await store.read { try $0.counts.byState() } == [:])
         try store.close()
     }
 
@@ -291,13 +291,13 @@ struct GroupCommitTests {
             Issue.record("a write went through on a disk that refuses")
         } catch StoreError.degraded {
         }
-        #expect(try await store.read { try $0.task(id) } != nil)
+        #expect(try await store.read { try $0.tasks.find(id) } != nil)
 
         DiskFaults.change(directory.database) { $0.writeFailure = nil }
         #expect(await iterator.next() == false)
         #expect(!store.isDegraded)
         try await store.write { try $0.add(1) }
-        #expect(try await store.read { try $0.counts() } == [.queued: 2])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 2])
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
@@ -337,8 +337,8 @@ struct GroupCommitTests {
 
     @Test func gatheredChangesCommitWithoutOtherChanges() async throws {
         try await withStore { store in
-            try await store.write(.gathered) { try $0.setSetting("a", "1") }
-            #expect(try await store.read { try $0.setting("a") } == "1")
+            try await store.write(.gathered) { try $0.settings.set("a", "1") }
+            #expect(try await store.read { try $0.settings.find("a") } == "1")
         }
     }
 
@@ -348,14 +348,14 @@ struct GroupCommitTests {
             async let bulky: Void = store.write(.bulky) {
                 begun.signal()
                 mayEnd.wait()
-                try $0.setSetting("a", "1")
+                try $0.settings.set("a", "1")
             }
             // Before the task above is waited for, whatever fails.
             defer { mayEnd.signal() }
             try await offThread { begun.wait() }
             let isCommitted = Locked(false)
             Task {
-                try await store.write(.gathered) { try $0.setSetting("b", "2") }
+                try await store.write(.gathered) { try $0.settings.set("b", "2") }
                 isCommitted.withLock { $0 = true }
             }
             try await eventually("it waits") { store.waitingWrites == 1 }
@@ -370,17 +370,17 @@ struct GroupCommitTests {
         var configuration = StoreConfiguration(path: directory.database)
         configuration.gatheringTime = .seconds(3600)
         let store = try TaskStore.open(configuration)
-        async let gathered: Void = store.write(.gathered) { try $0.setSetting("a", "1") }
+        async let gathered: Void = store.write(.gathered) { try $0.settings.set("a", "1") }
         while store.waitingWrites == 0 { await Task.yield() }
         try store.close()
         try await gathered
-        await #expect(throws: StoreError.closed) { try await store.write { try $0.setSetting("a", "2") } }
-        await #expect(throws: StoreError.closed) { try await store.read { try $0.setting("a") } }
+        await #expect(throws: StoreError.closed) { try await store.write { try $0.settings.set("a", "2") } }
+        await #expect(throws: StoreError.closed) { try await store.read { try $0.settings.find("a") } }
         try store.close()
         #expect(directory.bytes("-wal")?.isEmpty ?? true)
         let again = try directory.open()
         #expect(!again.wasStoppedUncleanly)
-        #expect(try await again.read { try $0.setting("a") } == "1")
+        #expect(try await again.read { try $0.settings.find("a") } == "1")
         try again.close()
     }
 }
@@ -426,7 +426,7 @@ final class HeldGroup {
         // Writes something, so that the first sync is its own and the second one the group's.
         commits.submit([
             Change { [gate] transaction in
-                try transaction.setSetting("held", "yes")
+                try transaction.settings.set("held", "yes")
                 started.signal()
                 gate.wait()
             } _: { [done] _ in

@@ -50,7 +50,7 @@ struct ListTests {
             spec.group = ["x", "y", "\"z'", nil, nil].randomElement(using: &random) ?? nil
             spec.label = ["one", nil].randomElement(using: &random) ?? nil
             let state = TaskState.allCases.randomElement(using: &random) ?? .queued
-            _ = try transaction.insertTask(spec, state: state, at: noon)
+            _ = try transaction.tasks.insert(spec, state: state, at: noon)
         }
     }
 
@@ -62,7 +62,7 @@ struct ListTests {
             }
             try await store.read { reader throws in
                 var random = SplitMix64(seed: seed &+ 7)
-                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                let all = try reader.tasks.list(TaskQuery(), ascending: true, limit: 1000).tasks
                 for scan in [1, 3, 64, 1000] {
                     for _ in 0..<15 {
                         let filter = Sample(&random).filter
@@ -71,21 +71,21 @@ struct ListTests {
                         var counts: [TaskState: Int64] = [:]
                         var after: TaskID?
                         repeat {
-                            let page = try reader.countPage(
+                            let page = try reader.tasks.countPage(
                                 matching: filter, after: after, upTo: TaskID(1000), scan: scan)
                             counts.merge(page.counts) { $0 + $1 }
                             after = page.reached
                         } while after != nil
                         #expect(counts == expected, "seed \(seed), step \(scan), \(filter)")
-                        if let kept = try reader.keptCounts(matching: filter) {
+                        if let kept = try reader.tasks.keptCounts(matching: filter) {
                             #expect(kept == expected, "seed \(seed), \(filter)")
                         }
                     }
                 }
                 let filter = TaskQuery(states: [.paused, .failed], owners: [Owner(uid: 1), Owner(uid: 1)])
                 let expected = all.filter { Self.matches($0, filter) }.count
-                #expect(try reader.keptCounts(matching: filter)?.values.reduce(0, +) == Int64(expected))
-                #expect(try reader.keptCounts(matching: TaskQuery(kinds: [.data])) == nil)
+                #expect(try reader.tasks.keptCounts(matching: filter)?.values.reduce(0, +) == Int64(expected))
+                #expect(try reader.tasks.keptCounts(matching: TaskQuery(kinds: [.data])) == nil)
             }
         }
     }
@@ -98,7 +98,7 @@ struct ListTests {
             }
             try await store.read { reader throws in
                 var random = SplitMix64(seed: seed &+ 99)
-                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                let all = try reader.tasks.list(TaskQuery(), ascending: true, limit: 1000).tasks
                 #expect(all.count == 100)
                 for _ in 0..<60 {
                     let filter = Sample(&random).filter
@@ -107,14 +107,14 @@ struct ListTests {
                     let expected = all.filter { Self.matches($0, filter) }
                     var (found, cursor): ([TransferTask], String?) = ([], nil)
                     repeat {
-                        let page = try reader.list(filter, ascending: ascending, limit: limit, cursor: cursor)
+                        let page = try reader.tasks.list(filter, ascending: ascending, limit: limit, cursor: cursor)
                         #expect(page.tasks.count <= limit)
                         #expect(page.nextCursor == nil || page.tasks.count == limit)
                         found += page.tasks
                         cursor = page.nextCursor
                     } while cursor != nil
                     #expect(found == (ascending ? expected : expected.reversed()), "\(filter)")
-                    let ids = try reader.ids(matching: filter, after: TaskID(10), upTo: TaskID(90), limit: limit)
+                    let ids = try reader.tasks.ids(matching: filter, after: TaskID(10), upTo: TaskID(90), limit: limit)
                     #expect(ids == Array(expected.map(\.id).filter { (11...90).contains($0.rawValue) }.prefix(limit)))
                 }
             }
@@ -130,7 +130,7 @@ struct ListTests {
             }
             try await store.read { reader throws in
                 var random = SplitMix64(seed: seed &+ 7)
-                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                let all = try reader.tasks.list(TaskQuery(), ascending: true, limit: 1000).tasks
                 for _ in 0..<60 {
                     let filter = Sample(&random).filter
                     let ascending = Bool.random(using: &random)
@@ -140,7 +140,7 @@ struct ListTests {
                     let expected = all.filter { Self.matches($0, filter) }
                     var (found, cursor, pages): ([TransferTask], String?, Int) = ([], nil, 0)
                     repeat {
-                        var page = try reader.list(filter, ascending: ascending, within: bounds, cursor: cursor)
+                        var page = try reader.tasks.list(filter, ascending: ascending, within: bounds, cursor: cursor)
                         #expect(page.tasks.count <= bounds.limit && page.places.map(\.id) == page.tasks.map(\.id))
                         // What an answer does that takes no more.
                         if page.tasks.count > 1, Bool.random(using: &random) {
@@ -165,14 +165,14 @@ struct ListTests {
                 func add(_ port: UInt16) throws {
                     var task = specification()
                     task.request.url = HTTPURL(scheme: .http, host: "a", port: port, target: "/")
-                    _ = try transaction.insertTask(task, state: .queued, at: noon)
+                    _ = try transaction.tasks.insert(task, state: .queued, at: noon)
                 }
                 for port in [1, 2, 65_535] as [UInt16] { try add(port) }
                 let query = TaskQuery(hosts: [HostSelector("a")])
-                let first = try transaction.list(query, ascending: true, limit: 2)
+                let first = try transaction.tasks.list(query, ascending: true, limit: 2)
                 try add(0)
                 try transaction.add(1, to: "a;")
-                let rest = try transaction.list(query, ascending: true, limit: 9, cursor: first.nextCursor)
+                let rest = try transaction.tasks.list(query, ascending: true, limit: 9, cursor: first.nextCursor)
                 #expect((first.tasks + rest.tasks).map(\.id.rawValue) == [1, 2, 3, 4])
             }
         }
@@ -186,14 +186,14 @@ struct ListTests {
                     spec.clientKey = "key-\(number)"
                     spec.request.url = HTTPURL(
                         scheme: .http, host: "a", port: 80, target: number < 4 ? "/one/\(number)" : "/two?k=\(number)")
-                    _ = try tx.insertTask(spec, state: .queued, at: noon.advanced(by: .seconds(number)))
+                    _ = try tx.tasks.insert(spec, state: .queued, at: noon.advanced(by: .seconds(number)))
                 }
                 try tx.setState(.completed, of: TaskID(5), finishedAt: noon.advanced(by: .seconds(50)))
                 try tx.setState(.completed, of: TaskID(6), finishedAt: noon.advanced(by: .seconds(60)))
                 func found(_ change: (inout TaskQuery) -> Void) throws -> [Int64] {
                     var query = TaskQuery()
                     change(&query)
-                    return try tx.list(query, ascending: true, limit: 9).tasks.map(\.id.rawValue)
+                    return try tx.tasks.list(query, ascending: true, limit: 9).tasks.map(\.id.rawValue)
                 }
                 func time(_ seconds: Int64) -> Timestamp { noon.advanced(by: .seconds(seconds)) }
                 #expect(try found { $0.clientKeys = ["key-2", "key-9"] } == [2])
@@ -204,7 +204,7 @@ struct ListTests {
                 #expect(try found { $0.finished = .init(from: time(51)) } == [6])
                 #expect(try found { $0.finished = .init(before: time(60)) } == [5])
                 #expect(try found { $0.reasons = [.httpStatus] } == [])
-                let queued = try tx.listQueue(
+                let queued = try tx.queue.list(
                     {
                         var query = TaskQuery()
                         query.urlPrefix = "http://a/one"
@@ -215,9 +215,9 @@ struct ListTests {
                 // Another time is another list.
                 var query = TaskQuery()
                 query.created.from = time(1)
-                let cursor = try tx.list(query, limit: 1).nextCursor
+                let cursor = try tx.tasks.list(query, limit: 1).nextCursor
                 query.created.from = time(2)
-                #expect(throws: StoreError.invalidCursor) { try tx.list(query, limit: 1, cursor: cursor) }
+                #expect(throws: StoreError.invalidCursor) { try tx.tasks.list(query, limit: 1, cursor: cursor) }
             }
         }
     }
@@ -231,12 +231,12 @@ struct ListTests {
             try await store.read { reader throws in
                 let filter = TaskQuery(states: [.paused], kinds: [.upload])
                 // The only paused task is no upload: one row is inspected.
-                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 1)).nextCursor != nil)
-                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 2)).nextCursor == nil)
+                #expect(try reader.tasks.list(filter, within: PageBounds(limit: 5, scan: 1)).nextCursor != nil)
+                #expect(try reader.tasks.list(filter, within: PageBounds(limit: 5, scan: 2)).nextCursor == nil)
                 let downloads = TaskQuery(kinds: [.download])
-                let first = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 9, scan: 4)
+                let first = try reader.tasks.idPage(matching: downloads, upTo: TaskID(10), limit: 9, scan: 4)
                 #expect(first.ids.map(\.rawValue) == [1, 2, 3, 4] && first.reached == TaskID(4))
-                let whole = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 11, scan: 11)
+                let whole = try reader.tasks.idPage(matching: downloads, upTo: TaskID(10), limit: 11, scan: 11)
                 #expect(whole.ids.count == 10 && whole.reached == nil)
             }
         }
@@ -251,7 +251,7 @@ struct ListTests {
             let filter = TaskQuery(states: [.queued])
             repeat {
                 let page = try await store.read { [cursor] in
-                    try $0.list(filter, ascending: ascending, limit: 7, cursor: cursor)
+                    try $0.tasks.list(filter, ascending: ascending, limit: 7, cursor: cursor)
                 }
                 found += page.tasks.map(\.id)
                 cursor = page.nextCursor
@@ -260,7 +260,7 @@ struct ListTests {
                     try await store.write { [round] transaction throws in
                         try transaction.add(1)
                         if round % 2 == 0 {
-                            try transaction.deleteTask(TaskID(round * 3))
+                            try transaction.tasks.delete(TaskID(round * 3))
                         } else {
                             try transaction.setState(.paused, of: TaskID(round * 3))
                         }
@@ -278,12 +278,12 @@ struct ListTests {
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
                 let filter = TaskQuery(states: [.queued, .paused], owners: [Owner(uid: 1000)])
-                let cursor = try #require(try reader.list(filter, limit: 1).nextCursor)
+                let cursor = try #require(try reader.tasks.list(filter, limit: 1).nextCursor)
                 let same = TaskQuery(states: [.paused, .queued, .paused], owners: [Owner(uid: 1000)])
-                #expect(try reader.list(same, limit: 1, cursor: cursor).tasks.map(\.id.rawValue) == [2])
+                #expect(try reader.tasks.list(same, limit: 1, cursor: cursor).tasks.map(\.id.rawValue) == [2])
                 func refuses(_ filter: TaskQuery, _ ascending: Bool, _ cursor: String) {
                     #expect(throws: StoreError.invalidCursor) {
-                        try reader.list(filter, ascending: ascending, limit: 1, cursor: cursor)
+                        try reader.tasks.list(filter, ascending: ascending, limit: 1, cursor: cursor)
                     }
                 }
                 refuses(filter, true, cursor)
@@ -300,9 +300,9 @@ struct ListTests {
         try await withStore { store in
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
-                #expect(try reader.list(TaskQuery(), limit: 9).tasks.count == 3)
-                #expect(try reader.list(TaskQuery(groups: []), limit: 9).tasks.isEmpty)
-                #expect(try reader.list(TaskQuery(), limit: 3).nextCursor == nil)
+                #expect(try reader.tasks.list(TaskQuery(), limit: 9).tasks.count == 3)
+                #expect(try reader.tasks.list(TaskQuery(groups: []), limit: 9).tasks.isEmpty)
+                #expect(try reader.tasks.list(TaskQuery(), limit: 3).nextCursor == nil)
             }
         }
     }
@@ -312,15 +312,16 @@ struct ListTests {
             try await store.write { transaction throws in
                 for number in 0..<300 {
                     let spec = specification(group: "g\(number)")
-                    _ = try transaction.insertTask(spec, state: .queued, at: noon)
+                    _ = try transaction.tasks.insert(spec, state: .queued, at: noon)
                 }
             }
             try await store.read { reader throws in
                 let ids = TaskQuery(ids: (1...20_000).reversed().map { TaskID($0) })
-                #expect(try reader.list(ids, limit: 1000).tasks.map(\.id.rawValue) == (1...300).reversed())
+                #expect(try reader.tasks.list(ids, limit: 1000).tasks.map(\.id.rawValue) == (1...300).reversed())
                 let groups = TaskQuery(groups: (0..<250).map { "g\($0)" })
                 #expect(
-                    try reader.list(groups, ascending: true, limit: 1000).tasks.map(\.id.rawValue) == Array(1...250))
+                    try reader.tasks.list(groups, ascending: true, limit: 1000).tasks.map(\.id.rawValue)
+                        == Array(1...250))
             }
         }
     }
@@ -338,7 +339,7 @@ struct ListTests {
             let early = noon.advanced(by: .seconds(95))
             func trim(_ count: Int64, _ time: Timestamp, step: Int) async throws -> [Int64] {
                 try await store.write {
-                    try $0.trimHistory(maxCount: count, olderThan: time, step: step).tasks.map(\.rawValue)
+                    try $0.tasks.trimHistory(maxCount: count, olderThan: time, step: step).tasks.map(\.rawValue)
                 }
             }
             #expect(try await trim(100, noon, step: 5) == [])
@@ -349,7 +350,7 @@ struct ListTests {
             #expect(try await trim(2, noon, step: 3) == [3])
             #expect(try await trim(2, noon, step: 3) == [])
             #expect(try await trim(0, noon.advanced(by: .seconds(1000)), step: 300) == [2, 1])
-            #expect(try await store.read { try $0.counts() } == [.queued: 2])
+            #expect(try await store.read { try $0.counts.byState() } == [.queued: 2])
         }
     }
 
@@ -358,16 +359,16 @@ struct ListTests {
             try await store.write { transaction throws in
                 let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
                 for (index, state) in ([.failed, .failed, .completed, .failed] as [TaskState]).enumerated() {
-                    var task = try transaction.insertTask(specification(), state: .running, at: noon)
+                    var task = try transaction.tasks.insert(specification(), state: .running, at: noon)
                     task.state = state
                     task.finishedAt = noon.advanced(by: .seconds(10 - index))
-                    if index != 1 { task.transferID = try transaction.insertTransfer(partial: partial, at: noon).id }
-                    try transaction.update(task)
+                    if index != 1 { task.transferID = try transaction.transfers.insert(partial: partial, at: noon).id }
+                    try transaction.tasks.update(task)
                 }
                 let late = noon.advanced(by: .seconds(11))
-                #expect(try transaction.expiredFailed(olderThan: late, limit: 9).map(\.id.rawValue) == [4, 1])
-                #expect(try transaction.expiredFailed(olderThan: late, limit: 1).map(\.id.rawValue) == [4])
-                #expect(try transaction.expiredFailed(olderThan: noon, limit: 9).isEmpty)
+                #expect(try transaction.tasks.expiredFailed(olderThan: late, limit: 9).map(\.id.rawValue) == [4, 1])
+                #expect(try transaction.tasks.expiredFailed(olderThan: late, limit: 1).map(\.id.rawValue) == [4])
+                #expect(try transaction.tasks.expiredFailed(olderThan: noon, limit: 9).isEmpty)
             }
         }
     }

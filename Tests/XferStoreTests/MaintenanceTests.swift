@@ -14,17 +14,17 @@ struct CareTests {
         try await store.write { transaction throws in
             let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
             for number in 1...2000 {
-                var task = try transaction.insertTask(
+                var task = try transaction.tasks.insert(
                     specification("host\(number % 9)", path: "/\(number)", group: "g"), state: .queued, at: noon)
-                try transaction.append(.taskResumed, taskID: task.id, at: noon)
+                try transaction.events.append(.taskResumed, taskID: task.id, at: noon)
                 guard number.isMultiple(of: 10) else { continue }
-                let transfer = try transaction.insertTransfer(partial: partial, at: noon).id
-                try transaction.checkpoint(transfer, segments: [Segment(start: 0, committed: 9)])
+                let transfer = try transaction.transfers.insert(partial: partial, at: noon).id
+                try transaction.transfers.checkpoint(transfer, segments: [Segment(start: 0, committed: 9)])
                 task.transferID = transfer
                 task.state = .paused
-                try transaction.update(task)
+                try transaction.tasks.update(task)
             }
-            try transaction.setSetting("a", "b")
+            try transaction.settings.set("a", "b")
         }
         try store.close()
         return (directory, store.storeID)
@@ -113,11 +113,11 @@ struct CareTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
         let store = try directory.open()
         #expect(store.storeID != storeID)
-        #expect(try await store.read { try $0.counts() } == [.queued: 1800, .paused: 200])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 1800, .paused: 200])
         #expect(try await store.read { try $0.nextHosts(priority: .normal, limit: 1) } == ["host1"])
-        #expect(try await store.read { try $0.setting("a") } == "b")
+        #expect(try await store.read { try $0.settings.find("a") } == "b")
         #expect(try await store.write { try $0.add(1) } == [TaskID(2001)])
-        #expect(try await store.read { try $0.lastSeq() } == 2000)
+        #expect(try await store.read { try $0.events.lastSeq() } == 2000)
         try store.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 2)
     }
@@ -136,7 +136,7 @@ struct CareTests {
             let salvaged = try #require(report.salvaged[name])
             if name == table { #expect(salvaged < count && salvaged > count / 4) } else { #expect(salvaged == count) }
         }
-        #expect(try await store.read { try $0.task(TaskID(2000)) } != nil)
+        #expect(try await store.read { try $0.tasks.find(TaskID(2000)) } != nil)
         #expect(try await store.write { try $0.add(1) } == [TaskID(2001)])
         try store.close()
     }
@@ -155,7 +155,7 @@ struct CareTests {
         #expect(FileManager.default.fileExists(atPath: report.setAside + "-wal"))
         let again = try left.open()
         #expect(!again.wasStoppedUncleanly)
-        #expect(try await again.read { try $0.counts() } == [.queued: 3])
+        #expect(try await again.read { try $0.counts.byState() } == [.queued: 3])
         try again.close()
     }
 
@@ -167,7 +167,7 @@ struct CareTests {
         #expect(!first.losses.isEmpty)
         #expect(FileManager.default.contents(atPath: first.setAside) == noise)
         let store = try directory.open()
-        #expect(try await store.read { try $0.counts() } == [:])
+        #expect(try await store.read { try $0.counts.byState() } == [:])
         try store.close()
         // A second time in the same second takes another name.
         #expect(try TaskStore.recover(at: directory.database, now: noon).setAside != first.setAside)

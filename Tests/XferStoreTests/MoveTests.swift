@@ -7,7 +7,7 @@ import XferTestSupport
 /// Moving a task among its host's.
 struct MoveTests {
     private static func order(_ reader: StoreReader, _ order: QueueOrder) throws -> [TaskID] {
-        try reader.heads(of: QueueLane(priority: .normal, host: "example.com"), order: order, limit: 100_000)
+        try reader.queue.heads(of: QueueLane(priority: .normal, host: "example.com"), order: order, limit: 100_000)
     }
 
     @Test(arguments: QueueOrder.allCases) func aTaskIsMovedToTheRequestedPlace(order: QueueOrder) async throws {
@@ -16,15 +16,15 @@ struct MoveTests {
                 try transaction.add(5)
                 let start = try Self.order(transaction, order)
                 try #require(start.count == 5)
-                try transaction.move(start[3], to: .top, order: order)
+                try transaction.queue.move(start[3], to: .top, order: order)
                 #expect(try Self.order(transaction, order) == [3, 0, 1, 2, 4].map { start[$0] })
-                try transaction.move(start[0], to: .bottom, order: order)
+                try transaction.queue.move(start[0], to: .bottom, order: order)
                 #expect(try Self.order(transaction, order) == [3, 1, 2, 4, 0].map { start[$0] })
-                try transaction.move(start[0], to: .before(start[2]), order: order)
+                try transaction.queue.move(start[0], to: .before(start[2]), order: order)
                 #expect(try Self.order(transaction, order) == [3, 1, 0, 2, 4].map { start[$0] })
-                try transaction.move(start[3], to: .after(start[2]), order: order)
+                try transaction.queue.move(start[3], to: .after(start[2]), order: order)
                 #expect(try Self.order(transaction, order) == [1, 0, 2, 3, 4].map { start[$0] })
-                try transaction.move(start[2], to: .after(start[2]), order: order)
+                try transaction.queue.move(start[2], to: .after(start[2]), order: order)
                 #expect(try Self.order(transaction, order) == [1, 0, 2, 3, 4].map { start[$0] })
             }
         }
@@ -34,7 +34,7 @@ struct MoveTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try transaction.add(3)
-                for _ in 0..<50 { for id in ids { try transaction.move(id, to: .bottom, order: .fifo) } }
+                for _ in 0..<50 { for id in ids { try transaction.queue.move(id, to: .bottom, order: .fifo) } }
                 let later = try transaction.add(2)
                 #expect(try Self.order(transaction, .fifo) == ids + later)
             }
@@ -45,7 +45,7 @@ struct MoveTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 for host in ["a", "b", "c"] { try transaction.add(2, to: host) }
-                try transaction.move(TaskID(6), to: .top, order: .fifo)
+                try transaction.queue.move(TaskID(6), to: .top, order: .fifo)
                 #expect(try transaction.nextHosts(priority: .normal, limit: 9) == ["c", "a", "b"])
                 #expect(try transaction.head(priority: .normal, host: "c", order: .fifo) == TaskID(6))
             }
@@ -59,10 +59,10 @@ struct MoveTests {
                 try transaction.add(1, to: "b")
             }
             await #expect(throws: StoreError.otherLane(TaskID(2))) {
-                try await store.write { try $0.move(TaskID(1), to: .before(TaskID(2)), order: .fifo) }
+                try await store.write { try $0.queue.move(TaskID(1), to: .before(TaskID(2)), order: .fifo) }
             }
             await #expect(throws: StoreError.noSuchTask(TaskID(3))) {
-                try await store.write { try $0.move(TaskID(3), to: .top, order: .fifo) }
+                try await store.write { try $0.queue.move(TaskID(3), to: .top, order: .fifo) }
             }
         }
     }
@@ -78,7 +78,7 @@ struct MoveTests {
                     let moved = expected.remove(at: 10 + round % 29)
                     let anchor = expected[5]
                     expected.insert(moved, at: 6)
-                    try transaction.move(moved, to: .after(anchor), order: order)
+                    try transaction.queue.move(moved, to: .after(anchor), order: order)
                     try #require(try Self.order(transaction, order) == expected)
                 }
             }
@@ -102,16 +102,16 @@ struct MoveTests {
                     let index = Int.random(in: 0..<expected.count, using: &random)
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0:
-                        try transaction.move(moved, to: .top, order: order)
+                        try transaction.queue.move(moved, to: .top, order: order)
                         expected.insert(moved, at: 0)
                     case 1:
-                        try transaction.move(moved, to: .bottom, order: order)
+                        try transaction.queue.move(moved, to: .bottom, order: order)
                         expected.append(moved)
                     case 2:
-                        try transaction.move(moved, to: .before(expected[index]), order: order)
+                        try transaction.queue.move(moved, to: .before(expected[index]), order: order)
                         expected.insert(moved, at: index)
                     default:
-                        try transaction.move(moved, to: .after(expected[index]), order: order)
+                        try transaction.queue.move(moved, to: .after(expected[index]), order: order)
                         expected.insert(moved, at: index + 1)
                     }
                     try #require(try Self.order(transaction, order) == expected)

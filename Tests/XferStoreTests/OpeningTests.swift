@@ -52,7 +52,7 @@ struct OpeningTests {
         let id = try await store.write { try $0.add(1)[0] }
         let away = directory.database + ".away"
         #expect(rename(directory.database, away) == 0)
-        #expect(try await store.read { try $0.task(id)?.id } == id)
+        #expect(try await store.read { try $0.tasks.find(id)?.id } == id)
         #expect(rename(away, directory.database) == 0)
         try store.close()
     }
@@ -78,7 +78,7 @@ struct OpeningTests {
         try store.close()
         let again = try left.open()
         #expect(again.wasStoppedUncleanly)
-        #expect(try await again.read { try $0.task(id) } != nil)
+        #expect(try await again.read { try $0.tasks.find(id) } != nil)
         try again.close()
         let closed = try left.open()
         #expect(!closed.wasStoppedUncleanly)

@@ -11,7 +11,7 @@ struct QueueListTests {
     ) throws -> [TaskID] {
         var (found, cursor): ([TaskID], String?) = ([], nil)
         repeat {
-            let page = try reader.listQueue(filter, order: order, limit: limit, cursor: cursor)
+            let page = try reader.queue.list(filter, order: order, limit: limit, cursor: cursor)
             #expect(page.tasks.count <= limit && (page.nextCursor == nil || page.tasks.count == limit))
             found += page.tasks.map(\.id)
             cursor = page.nextCursor
@@ -24,13 +24,13 @@ struct QueueListTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 for host in ["b", "a", "c"] { try transaction.add(3, to: host) }
-                try transaction.move(TaskID(6), to: .top, order: order)
-                try transaction.move(TaskID(7), to: .bottom, order: order)
+                try transaction.queue.move(TaskID(6), to: .top, order: order)
+                try transaction.queue.move(TaskID(7), to: .bottom, order: order)
                 try transaction.setState(.paused, of: TaskID(2))
                 let lanes = try transaction.nextHosts(priority: .normal, limit: 9)
                 try #require(lanes == ["a", "b", "c"], "a move to the top makes the host the next one")
                 let expected = try lanes.flatMap {
-                    try transaction.heads(of: QueueLane(priority: .normal, host: $0), order: order, limit: 9)
+                    try transaction.queue.heads(of: QueueLane(priority: .normal, host: $0), order: order, limit: 9)
                 }
                 try #require(expected.count == 8)
                 #expect(try Self.pages(transaction, TaskQuery(), order, limit: limit) == expected)
@@ -73,7 +73,7 @@ struct QueueListTests {
                 for (scheme, port) in Self.origins {
                     var task = specification()
                     task.request.url = HTTPURL(scheme: scheme, host: "a", port: port, target: "/")
-                    _ = try transaction.insertTask(task, state: .queued, at: noon)
+                    _ = try transaction.tasks.insert(task, state: .queued, at: noon)
                 }
                 try transaction.add(1, to: "aa")
                 func found(_ hosts: String...) throws -> [Int64] {
@@ -99,11 +99,11 @@ struct QueueListTests {
                     TaskQuery(ids: [3, 14].map { TaskID($0) }),
                     TaskQuery(groups: ["none"]), TaskQuery(owners: [Owner(uid: 999)]), TaskQuery(labels: ["none"]),
                 ] {
-                    let whole = try transaction.listQueue(filter, order: order, limit: 100)
+                    let whole = try transaction.queue.list(filter, order: order, limit: 100)
                     #expect(whole.nextCursor == nil)
                     var (found, cursor, pages): ([TaskID], String?, Int) = ([], nil, 0)
                     repeat {
-                        let page = try transaction.listQueue(
+                        let page = try transaction.queue.list(
                             filter, order: order, within: PageBounds(limit: 5, scan: scan), cursor: cursor)
                         found += page.tasks.map(\.id)
                         cursor = page.nextCursor
@@ -121,7 +121,7 @@ struct QueueListTests {
             try await store.write { transaction throws in
                 try transaction.add(4, to: "a")
                 func page(_ filter: TaskQuery, scan: Int, after cursor: String? = nil) throws -> TaskPage {
-                    try transaction.listQueue(
+                    try transaction.queue.list(
                         filter, order: .fifo, within: PageBounds(limit: 9, scan: scan), cursor: cursor)
                 }
                 let none = TaskQuery(labels: ["none"])
@@ -146,20 +146,20 @@ struct QueueListTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 try transaction.add(5, to: "a")
-                let cursor = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 2).nextCursor
+                let cursor = try transaction.queue.list(TaskQuery(), order: .fifo, limit: 2).nextCursor
                 try transaction.setState(.running, of: TaskID(2))
-                try transaction.deleteTask(TaskID(1))
-                let rest = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: cursor)
+                try transaction.tasks.delete(TaskID(1))
+                let rest = try transaction.queue.list(TaskQuery(), order: .fifo, limit: 9, cursor: cursor)
                 #expect(rest.tasks.map(\.id.rawValue) == [3, 4, 5])
                 for (filter, order) in [(TaskQuery(hosts: [HostSelector("a")]), QueueOrder.fifo), (TaskQuery(), .lifo)]
                 {
                     #expect(throws: StoreError.invalidCursor) {
-                        try transaction.listQueue(filter, order: order, limit: 9, cursor: cursor)
+                        try transaction.queue.list(filter, order: order, limit: 9, cursor: cursor)
                     }
                 }
                 for nonsense in ["", ".", "1.2.3.4", "1.2.3.4.5", "zz zz", (cursor ?? "") + "0"] {
                     #expect(throws: StoreError.invalidCursor) {
-                        try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: nonsense)
+                        try transaction.queue.list(TaskQuery(), order: .fifo, limit: 9, cursor: nonsense)
                     }
                 }
             }

@@ -17,13 +17,13 @@ struct ServedLanesTests {
                 "host\(Int.random(in: 0..<8, using: &random))", owner: 1000, priority: .normal,
                 group: group == 0 ? nil : "group\(group)")
             if number % 5 == 4 { wanted.profile = "profile" }
-            _ = try transaction.insertTask(wanted, state: .queued, at: noon)
+            _ = try transaction.tasks.insert(wanted, state: .queued, at: noon)
         }
         if Int.random(in: 0..<4, using: &random) == 0 {
-            try transaction.setCooldown(host: "host1", until: noon)
+            try transaction.cooldowns.set(host: "host1", until: noon)
         }
         if Int.random(in: 0..<4, using: &random) == 0 {
-            try transaction.setPaused(true, group: GroupKey(owner: Owner(uid: 1000), name: "group1"))
+            try transaction.groups.setPaused(true, group: GroupKey(owner: Owner(uid: 1000), name: "group1"))
         }
     }
 
@@ -40,9 +40,9 @@ struct ServedLanesTests {
                     // A change-set that fails is executed again.
                     expected.withLock { $0 = [] }
                     for _ in 0..<40 {
-                        guard let lane = try transaction.nextLane(priority: .normal) else { break }
+                        guard let lane = try transaction.queue.nextLane(priority: .normal) else { break }
                         expected.withLock { $0.append(lane) }
-                        _ = try transaction.markServed(lane)
+                        _ = try transaction.queue.markServed(lane)
                         try transaction.settleTurns()
                     }
                     throw Undone()
@@ -52,16 +52,16 @@ struct ServedLanesTests {
                 var random = SplitMix64(seed: seed &+ 1000)
                 var served: [QueueLane] = []
                 while served.count < 40 {
-                    let next = try transaction.nextLanes(
+                    let next = try transaction.queue.nextLanes(
                         priority: .normal, limit: Int.random(in: 1...6, using: &random))
                     guard !next.isEmpty else { break }
                     for lane in next.prefix(Int.random(in: 1...6, using: &random)) {
                         served.append(lane)
-                        _ = try transaction.markServed(lane)
+                        _ = try transaction.queue.markServed(lane)
                     }
                     switch Int.random(in: 0..<8, using: &random) {
                     case 0: try transaction.settleTurns()
-                    case 1: #expect(try transaction.nextLane(priority: .normal) != nil)
+                    case 1: #expect(try transaction.queue.nextLane(priority: .normal) != nil)
                     default: break
                     }
                 }
@@ -74,11 +74,13 @@ struct ServedLanesTests {
     @Test func turnsThatARolledBackChangeHasWrittenAreNotLost() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                for host in ["a", "b"] { _ = try transaction.insertTask(specification(host), state: .queued, at: noon) }
+                for host in ["a", "b"] {
+                    _ = try transaction.tasks.insert(specification(host), state: .queued, at: noon)
+                }
             }
             let first = try await store.write { transaction throws in
-                let lane = try #require(try transaction.nextLane(priority: .normal))
-                _ = try transaction.markServed(lane)
+                let lane = try #require(try transaction.queue.nextLane(priority: .normal))
+                _ = try transaction.queue.markServed(lane)
                 return lane.host
             }
             await #expect(throws: Undone.self) {
@@ -87,7 +89,7 @@ struct ServedLanesTests {
                     throw Undone()
                 }
             }
-            let next = try await store.write { try $0.nextLane(priority: .normal)?.host }
+            let next = try await store.write { try $0.queue.nextLane(priority: .normal)?.host }
             #expect(next != nil && next != first)
         }
     }
@@ -97,14 +99,14 @@ struct ServedLanesTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 for host in ["a", "b", "c"] {
-                    _ = try transaction.insertTask(specification(host), state: .queued, at: noon)
+                    _ = try transaction.tasks.insert(specification(host), state: .queued, at: noon)
                 }
-                let lanes = try transaction.nextLanes(priority: .normal, limit: 9)
+                let lanes = try transaction.queue.nextLanes(priority: .normal, limit: 9)
                 #expect(lanes.map(\.host) == ["a", "b", "c"])
                 try transaction.connection.run("UPDATE rotation SET last = ?1", .integer(last))
-                for lane in lanes { #expect(try transaction.markServed(lane)) }
+                for lane in lanes { #expect(try transaction.queue.markServed(lane)) }
                 try transaction.settleTurns()
-                #expect(try transaction.nextLane(priority: .normal) != nil)
+                #expect(try transaction.queue.nextLane(priority: .normal) != nil)
             }
         }
     }

@@ -63,9 +63,9 @@ struct TaskTests {
         try await withStore { store in
             let spec = isUnusual ? Self.unusual : specification()
             let added = try await store.write {
-                try $0.insertTask(spec, state: .waiting, wait: Wait(.schedule, until: noon), at: noon)
+                try $0.tasks.insert(spec, state: .waiting, wait: Wait(.schedule, until: noon), at: noon)
             }
-            let read = try #require(try await store.read { try $0.task(added.id) })
+            let read = try #require(try await store.read { try $0.tasks.find(added.id) })
             #expect(read == added)
             #expect(read.specification == spec)
             #expect(read.rank == added.id.rawValue << 20)
@@ -77,17 +77,17 @@ struct TaskTests {
         try await withStore { store in
             let changed = try await store.write { transaction throws in
                 let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: .max, inode: 1))
-                let transfer = try transaction.insertTransfer(partial: partial, at: noon)
-                let added = try transaction.insertTask(specification(), state: .queued, at: noon)
+                let transfer = try transaction.transfers.insert(partial: partial, at: noon)
+                let added = try transaction.tasks.insert(specification(), state: .queued, at: noon)
                 var changed = Self.progressed(added, transfer.id)
                 // Owner and client key stay as they were added.
                 changed.specification = Self.unusual
                 changed.specification.owner = added.owner
                 changed.specification.clientKey = nil
-                try transaction.update(changed)
+                try transaction.tasks.update(changed)
                 return changed
             }
-            #expect(try await store.read { try $0.task(changed.id) } == changed)
+            #expect(try await store.read { try $0.tasks.find(changed.id) } == changed)
             let plain = try await store.write { transaction throws in
                 var plain = changed
                 plain.specification = specification()
@@ -99,10 +99,10 @@ struct TaskTests {
                 plain.total = nil
                 plain.startedAt = nil
                 plain.finishedAt = nil
-                try transaction.update(plain)
+                try transaction.tasks.update(plain)
                 return plain
             }
-            #expect(try await store.read { try $0.task(changed.id) } == plain)
+            #expect(try await store.read { try $0.tasks.find(changed.id) } == plain)
         }
     }
 
@@ -136,11 +136,11 @@ struct TaskTests {
         try await withStore { store in
             let (stale, rank) = try await store.write { transaction throws in
                 let ids = try transaction.add(2)
-                let stale = try transaction.task(ids[1])
-                return (stale, try transaction.move(ids[1], to: .top, order: .fifo))
+                let stale = try transaction.tasks.find(ids[1])
+                return (stale, try transaction.queue.move(ids[1], to: .top, order: .fifo))
             }
-            try await store.write { try $0.update(#require(stale)) }
-            #expect(try await store.read { try $0.task(#require(stale).id)?.rank } == rank)
+            try await store.write { try $0.tasks.update(#require(stale)) }
+            #expect(try await store.read { try $0.tasks.find(#require(stale).id)?.rank } == rank)
         }
     }
 
@@ -148,7 +148,7 @@ struct TaskTests {
         let directory = try StoreDirectory()
         var store = try directory.open()
         let first = try await store.write { try $0.add(3) }
-        try await store.write { try $0.deleteTask(first[2]) }
+        try await store.write { try $0.tasks.delete(first[2]) }
         struct Refused: Error {}
         await #expect(throws: Refused.self) {
             try await store.write { transaction throws in
@@ -160,23 +160,25 @@ struct TaskTests {
         store = try directory.open()
         let next = try await store.write { try $0.add(1)[0] }
         #expect(next > first[2])
-        #expect(try await store.read { try $0.maxTaskID() } == next)
+        #expect(try await store.read { try $0.tasks.lastID() } == next)
         try store.close()
     }
 
     @Test func changingARemovedTaskIsRefused() async throws {
         try await withStore { store in
             let task = try await store.write { transaction throws in
-                let task = try transaction.insertTask(specification(), state: .queued, at: noon)
-                try transaction.deleteTask(task.id)
+                let task = try transaction.tasks.insert(specification(), state: .queued, at: noon)
+                try transaction.tasks.delete(task.id)
                 return task
             }
-            await #expect(throws: StoreError.noSuchTask(task.id)) { try await store.write { try $0.update(task) } }
             await #expect(throws: StoreError.noSuchTask(task.id)) {
-                try await store.write { try $0.deleteTask(task.id) }
+                try await store.write { try $0.tasks.update(task) }
             }
-            #expect(try await store.read { try $0.task(task.id) } == nil)
-            #expect(try await store.read { try $0.counts() } == [:])
+            await #expect(throws: StoreError.noSuchTask(task.id)) {
+                try await store.write { try $0.tasks.delete(task.id) }
+            }
+            #expect(try await store.read { try $0.tasks.find(task.id) } == nil)
+            #expect(try await store.read { try $0.counts.byState() } == [:])
         }
     }
 
@@ -184,28 +186,28 @@ struct TaskTests {
         try await withStore { store in
             let spec = specification(clientKey: "k")
             let id = try await store.write { transaction throws in
-                let id = try transaction.insertTask(spec, state: .queued, at: noon).id
-                var changed = try #require(try transaction.task(id))
+                let id = try transaction.tasks.insert(spec, state: .queued, at: noon).id
+                var changed = try #require(try transaction.tasks.find(id))
                 changed.specification.priority = .low
-                try transaction.update(changed)
+                try transaction.tasks.update(changed)
                 return id
             }
             let other = specification(path: "/other", clientKey: "k")
             let stranger = specification(owner: 7, clientKey: "k")
             try await store.read { reader throws in
-                #expect(try reader.taskID(owner: spec.owner, clientKey: "k") == id)
-                #expect(try reader.earlierAdd(of: spec) == EarlierAdd(id: id, isSameRequest: true))
-                #expect(try reader.earlierAdd(of: other) == EarlierAdd(id: id, isSameRequest: false))
-                #expect(try reader.earlierAdd(of: stranger) == nil)
-                #expect(try reader.earlierAdd(of: specification()) == nil)
+                #expect(try reader.tasks.id(owner: spec.owner, clientKey: "k") == id)
+                #expect(try reader.tasks.earlierAdd(of: spec) == EarlierAdd(id: id, isSameRequest: true))
+                #expect(try reader.tasks.earlierAdd(of: other) == EarlierAdd(id: id, isSameRequest: false))
+                #expect(try reader.tasks.earlierAdd(of: stranger) == nil)
+                #expect(try reader.tasks.earlierAdd(of: specification()) == nil)
             }
             await #expect(throws: StoreError.self) {
-                try await store.write { try $0.insertTask(spec, state: .queued, at: noon) }
+                try await store.write { try $0.tasks.insert(spec, state: .queued, at: noon) }
             }
             try await store.write { transaction throws in
-                _ = try transaction.insertTask(stranger, state: .queued, at: noon)
-                try transaction.deleteTask(id)
-                _ = try transaction.insertTask(spec, state: .queued, at: noon)
+                _ = try transaction.tasks.insert(stranger, state: .queued, at: noon)
+                try transaction.tasks.delete(id)
+                _ = try transaction.tasks.insert(spec, state: .queued, at: noon)
             }
         }
     }
@@ -243,20 +245,20 @@ struct TaskTests {
             let ids = try await store.write { transaction throws in
                 let ids = try transaction.add(6)
                 let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
-                let transfer = try transaction.insertTransfer(partial: partial, at: noon).id
+                let transfer = try transaction.transfers.insert(partial: partial, at: noon).id
                 for id in ids.suffix(3) {
-                    var task = try #require(try transaction.task(id))
+                    var task = try #require(try transaction.tasks.find(id))
                     task.state = .running
                     task.transferID = transfer
-                    try transaction.update(task)
+                    try transaction.tasks.update(task)
                 }
                 return ids
             }
             try await store.read { reader throws in
-                #expect(try reader.tasks(inState: .queued, limit: 2).map(\.id) == Array(ids[0...1]))
-                #expect(try reader.tasks(inState: .queued, after: ids[1], limit: 2).map(\.id) == [ids[2]])
-                #expect(try reader.tasks(inState: .paused, limit: 2).isEmpty)
-                #expect(try reader.tasks(subscribingTo: TransferID(1)).map(\.id) == Array(ids[3...5]))
+                #expect(try reader.tasks.list(inState: .queued, limit: 2).map(\.id) == Array(ids[0...1]))
+                #expect(try reader.tasks.list(inState: .queued, after: ids[1], limit: 2).map(\.id) == [ids[2]])
+                #expect(try reader.tasks.list(inState: .paused, limit: 2).isEmpty)
+                #expect(try reader.tasks.list(subscribingTo: TransferID(1)).map(\.id) == Array(ids[3...5]))
             }
         }
     }
@@ -267,13 +269,13 @@ struct TaskTests {
                 for (id, state) in zip(
                     try transaction.add(4), [.completed, .completed, .failed, .completed] as [TaskState])
                 {
-                    var task = try #require(try transaction.task(id))
+                    var task = try #require(try transaction.tasks.find(id))
                     task.state = state
                     task.outcome.finalPath = id == TaskID(4) ? "/srv/b" : "/srv/a"
-                    try transaction.update(task)
+                    try transaction.tasks.update(task)
                 }
-                #expect(try transaction.lastCompleted(path: "/srv/a")?.id == TaskID(2))
-                #expect(try transaction.lastCompleted(path: "/srv/c") == nil)
+                #expect(try transaction.tasks.lastCompleted(path: "/srv/a")?.id == TaskID(2))
+                #expect(try transaction.tasks.lastCompleted(path: "/srv/c") == nil)
             }
         }
     }
@@ -284,7 +286,7 @@ struct TaskTests {
         let id = try await store.write { try $0.add(1)[0] }
         try await store.write { try $0.connection.run("UPDATE task SET options = '{' WHERE id = 1") }
         await #expect(throws: StoreError.unreadable(table: "task", id: 1, column: "options")) {
-            try await store.read { try $0.task(id) }
+            try await store.read { try $0.tasks.find(id) }
         }
         try store.close()
     }
@@ -335,16 +337,16 @@ struct TaskTests {
     @Test func progressAndStandingAreWrittenSeparately() async throws {
         try await withStore { store in
             let id = try await store.write { tx in
-                try tx.insertTask(specification("a"), state: .queued, at: noon).id
+                try tx.tasks.insert(specification("a"), state: .queued, at: noon).id
             }
             func change(_ body: @escaping @Sendable (inout TransferTask) -> Void) async throws {
                 let written = try await store.write { tx in
-                    var task = try #require(try tx.task(id))
+                    var task = try #require(try tx.tasks.find(id))
                     body(&task)
-                    try tx.update(task)
+                    try tx.tasks.update(task)
                     return task
                 }
-                #expect(try await store.read { try $0.task(id) } == written)
+                #expect(try await store.read { try $0.tasks.find(id) } == written)
             }
             try await change { ($0.state, $0.startedAt) = (.running, noon) }
             try await change { ($0.received, $0.total, $0.furthest, $0.lastProgressAt) = (5, 10, 5, noon) }

@@ -11,8 +11,8 @@ struct TransferTests {
 
     @Test func aTransferIsReadBackWithAllItsResumeData() async throws {
         try await withStore { store in
-            let inserted = try await store.write { try $0.insertTransfer(partial: Self.partial, at: noon) }
-            #expect(try await store.read { try $0.transfer(inserted.id) } == inserted)
+            let inserted = try await store.write { try $0.transfers.insert(partial: Self.partial, at: noon) }
+            #expect(try await store.read { try $0.transfers.find(inserted.id) } == inserted)
             var transfer = inserted
             transfer.resumeData = ResumeData(
                 validators: Validators(etag: "\"a\"", lastModified: "Tue", date: "Wed"), totalLength: 1 << 40,
@@ -28,20 +28,20 @@ struct TransferTests {
             transfer.partial.directory = "/elsewhere"
             let changed = transfer
             try await store.write { transaction throws in
-                try transaction.update(resumeData: changed.resumeData, of: changed.id)
-                try transaction.setPublishIntent(changed.publishIntent, of: changed.id)
-                try transaction.update(partial: changed.partial, of: changed.id)
+                try transaction.transfers.update(resumeData: changed.resumeData, of: changed.id)
+                try transaction.transfers.setPublishIntent(changed.publishIntent, of: changed.id)
+                try transaction.transfers.update(partial: changed.partial, of: changed.id)
             }
-            #expect(try await store.read { try $0.transfer(changed.id) } == changed)
+            #expect(try await store.read { try $0.transfers.find(changed.id) } == changed)
             try await store.write { transaction throws in
-                try transaction.setPublishIntent(nil, of: changed.id)
-                try transaction.update(resumeData: ResumeData(), of: changed.id)
+                try transaction.transfers.setPublishIntent(nil, of: changed.id)
+                try transaction.transfers.update(resumeData: ResumeData(), of: changed.id)
             }
             let use = SourceUse(
                 described: 15, senders: [0, 15], unprovenFrom: 7_000_000_000, suspects: [1, 2], excluded: [2])
-            try await store.write { try $0.setSourceUse(use, of: changed.id) }
-            #expect(try await store.read { try $0.transfer(changed.id)?.sourceUse } == use)
-            let cleared = try await store.read { try $0.transfer(changed.id) }
+            try await store.write { try $0.transfers.setSourceUse(use, of: changed.id) }
+            #expect(try await store.read { try $0.transfers.find(changed.id)?.sourceUse } == use)
+            let cleared = try await store.read { try $0.transfers.find(changed.id) }
             #expect(cleared?.resumeData == ResumeData())
             #expect(cleared?.publishIntent == nil)
         }
@@ -49,7 +49,7 @@ struct TransferTests {
 
     @Test func aCheckpointReplacesSegmentsHoweverTheyWereSplitOrJoined() async throws {
         try await withStore { store in
-            let id = try await store.write { try $0.insertTransfer(partial: Self.partial, at: noon).id }
+            let id = try await store.write { try $0.transfers.insert(partial: Self.partial, at: noon).id }
             let plans: [[Segment]] = [
                 [Segment(start: 0, committed: 0)],
                 [Segment(start: 0, committed: 700)],
@@ -59,8 +59,8 @@ struct TransferTests {
                 [],
             ]
             for segments in plans {
-                try await store.write(.gathered) { try $0.checkpoint(id, segments: segments) }
-                #expect(try await store.read { try $0.transfer(id)?.resumeData.segments } == segments)
+                try await store.write(.gathered) { try $0.transfers.checkpoint(id, segments: segments) }
+                #expect(try await store.read { try $0.transfers.find(id)?.resumeData.segments } == segments)
             }
         }
     }
@@ -70,17 +70,18 @@ struct TransferTests {
             let (ids, transfers) = try await store.write { tx in
                 let ids = try tx.add(3)
                 let transfers = try (0..<2).map { _ in
-                    try tx.insertTransfer(partial: PartialLocation(directory: "/srv", identity: .unknown), at: noon).id
+                    try tx.transfers.insert(partial: PartialLocation(directory: "/srv", identity: .unknown), at: noon)
+                        .id
                 }
                 for (id, transfer) in zip(ids, [transfers[0], transfers[0], transfers[1]]) {
-                    var task = try #require(try tx.task(id))
+                    var task = try #require(try tx.tasks.find(id))
                     task.transferID = transfer
-                    try tx.update(task)
+                    try tx.tasks.update(task)
                 }
                 return (ids, transfers)
             }
-            try await store.write { try $0.deleteTransfer(transfers[0]) }
-            let left = try await store.read { reader in try ids.map { try reader.task($0)?.transferID } }
+            try await store.write { try $0.transfers.delete(transfers[0]) }
+            let left = try await store.read { reader in try ids.map { try reader.tasks.find($0)?.transferID } }
             #expect(left == [nil, nil, transfers[1]])
         }
     }
@@ -89,40 +90,40 @@ struct TransferTests {
         try await withStore { store in
             let gone = TransferID(9)
             await #expect(throws: StoreError.noSuchTransfer(gone)) {
-                try await store.write { try $0.update(resumeData: ResumeData(), of: gone) }
+                try await store.write { try $0.transfers.update(resumeData: ResumeData(), of: gone) }
             }
             await #expect(throws: StoreError.noSuchTransfer(gone)) {
-                try await store.write { try $0.checkpoint(gone, segments: [Segment(start: 0, committed: 0)]) }
+                try await store.write { try $0.transfers.checkpoint(gone, segments: [Segment(start: 0, committed: 0)]) }
             }
             await #expect(throws: StoreError.noSuchTransfer(gone)) {
-                try await store.write { try $0.setPublishIntent(nil, of: gone) }
+                try await store.write { try $0.transfers.setPublishIntent(nil, of: gone) }
             }
-            #expect(try await store.read { try $0.transfer(gone) } == nil)
-            try await store.write { try $0.deleteTransfer(gone) }
+            #expect(try await store.read { try $0.transfers.find(gone) } == nil)
+            try await store.write { try $0.transfers.delete(gone) }
         }
     }
 
     @Test func transfersWithoutATaskAreFoundAndTheirIDsNeverReused() async throws {
         try await withStore { store in
             let ids = try await store.write { transaction throws in
-                let ids = try (0..<3).map { _ in try transaction.insertTransfer(partial: Self.partial, at: noon).id }
+                let ids = try (0..<3).map { _ in try transaction.transfers.insert(partial: Self.partial, at: noon).id }
                 let task = try transaction.add(1)[0]
-                var subscriber = try #require(try transaction.task(task))
+                var subscriber = try #require(try transaction.tasks.find(task))
                 subscriber.transferID = ids[1]
-                try transaction.update(subscriber)
-                try transaction.checkpoint(ids[2], segments: [Segment(start: 0, committed: 4)])
+                try transaction.tasks.update(subscriber)
+                try transaction.transfers.checkpoint(ids[2], segments: [Segment(start: 0, committed: 4)])
                 return ids
             }
             try await store.write { transaction throws in
-                let orphans = try transaction.orphanedTransfers(limit: 9)
+                let orphans = try transaction.transfers.orphans(limit: 9)
                 #expect(orphans.map(\.id) == [ids[0], ids[2]])
                 #expect(orphans.last?.resumeData.committedByteCount == 4)
-                #expect(try transaction.orphanedTransfers(after: ids[0], limit: 1).map(\.id) == [ids[2]])
-                #expect(try transaction.orphanedTransfers(upTo: ids[1], limit: 9).map(\.id) == [ids[0]])
-                try transaction.deleteTransfer(ids[1])
-                #expect(try transaction.task(TaskID(1))?.transferID == nil)
-                try transaction.deleteTransfer(ids[2])
-                #expect(try transaction.insertTransfer(partial: Self.partial, at: noon).id > ids[2])
+                #expect(try transaction.transfers.orphans(after: ids[0], limit: 1).map(\.id) == [ids[2]])
+                #expect(try transaction.transfers.orphans(upTo: ids[1], limit: 9).map(\.id) == [ids[0]])
+                try transaction.transfers.delete(ids[1])
+                #expect(try transaction.tasks.find(TaskID(1))?.transferID == nil)
+                try transaction.transfers.delete(ids[2])
+                #expect(try transaction.transfers.insert(partial: Self.partial, at: noon).id > ids[2])
             }
         }
     }
@@ -133,11 +134,11 @@ struct TransferTests {
     ) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                let id = try transaction.insertTransfer(partial: Self.partial, at: noon).id
-                var subscriber = try #require(try transaction.task(try transaction.add(1)[0]))
+                let id = try transaction.transfers.insert(partial: Self.partial, at: noon).id
+                var subscriber = try #require(try transaction.tasks.find(try transaction.add(1)[0]))
                 (subscriber.transferID, subscriber.state) = (id, state)
-                try transaction.update(subscriber)
-                #expect(try transaction.orphanedTransfers(limit: 9).map(\.id) == (state == .cancelled ? [id] : []))
+                try transaction.tasks.update(subscriber)
+                #expect(try transaction.transfers.orphans(limit: 9).map(\.id) == (state == .cancelled ? [id] : []))
             }
         }
     }
@@ -148,20 +149,20 @@ struct TransferTests {
             let other = FileIdentity(device: directory.device, inode: 5)
             try await store.write { transaction throws in
                 let ids = try transaction.add(2)
-                #expect(try transaction.reserve("a", in: directory, by: ids[0]))
-                #expect(try transaction.reserve("a", in: directory, by: ids[0]))
-                #expect(try !transaction.reserve("a", in: directory, by: ids[1]))
-                #expect(try transaction.reserve("a", in: other, by: ids[1]))
-                #expect(try transaction.reserve("A", in: directory, by: ids[1]))
-                #expect(try transaction.holder(ofName: "a", in: directory) == ids[0])
-                try transaction.releaseReservations(of: ids[0])
-                #expect(try transaction.holder(ofName: "a", in: directory) == nil)
-                #expect(try transaction.holder(ofName: "A", in: directory) == ids[1])
+                #expect(try transaction.reservations.reserve("a", in: directory, by: ids[0]))
+                #expect(try transaction.reservations.reserve("a", in: directory, by: ids[0]))
+                #expect(try !transaction.reservations.reserve("a", in: directory, by: ids[1]))
+                #expect(try transaction.reservations.reserve("a", in: other, by: ids[1]))
+                #expect(try transaction.reservations.reserve("A", in: directory, by: ids[1]))
+                #expect(try transaction.reservations.holder(ofName: "a", in: directory) == ids[0])
+                try transaction.reservations.release(of: ids[0])
+                #expect(try transaction.reservations.holder(ofName: "a", in: directory) == nil)
+                #expect(try transaction.reservations.holder(ofName: "A", in: directory) == ids[1])
                 // A deleted task gives its names back.
-                try transaction.deleteTask(ids[1])
-                #expect(try transaction.reserve("A", in: directory, by: ids[0]))
+                try transaction.tasks.delete(ids[1])
+                #expect(try transaction.reservations.reserve("A", in: directory, by: ids[0]))
                 #expect(throws: StoreError.noSuchTask(TaskID(77))) {
-                    try transaction.reserve("b", in: directory, by: TaskID(77))
+                    try transaction.reservations.reserve("b", in: directory, by: TaskID(77))
                 }
             }
         }
@@ -171,15 +172,15 @@ struct TransferTests {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
-            try transaction.setSetting("a", "1")
-            try transaction.setSetting("a", "2")
-            try transaction.setSetting("b", "")
-            try transaction.setSetting("c", "3")
-            try transaction.setSetting("c", nil)
+            try transaction.settings.set("a", "1")
+            try transaction.settings.set("a", "2")
+            try transaction.settings.set("b", "")
+            try transaction.settings.set("c", "3")
+            try transaction.settings.set("c", nil)
         }
         try store.close()
         store = try directory.open()
-        let settings = try await store.read { reader in try ["a", "b", "c"].map { try reader.setting($0) } }
+        let settings = try await store.read { reader in try ["a", "b", "c"].map { try reader.settings.find($0) } }
         #expect(settings == ["2", "", nil])
         try store.close()
     }

@@ -92,7 +92,7 @@ struct RequestAdmission: Sendable {
     private func profile(named name: String?) async throws -> Profile? {
         guard let name else { return nil }
         do {
-            return try await store.read { try $0.profile(named: name)?.profile }
+            return try await store.read { try $0.profiles.find(named: name)?.profile }
         } catch StoreError.unreadable {
             throw ManagerError.damagedProfile(name, path: "profile")
         }

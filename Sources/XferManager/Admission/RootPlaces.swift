@@ -27,7 +27,7 @@ final class RootPlaces: Sendable {
                 places[root] = .some(place)
                 continue
             }
-            let text = try await store.read { try $0.setting(Self.key(root)) }
+            let text = try await store.read { try $0.settings.find(Self.key(root)) }
             let place = text.flatMap { RootPlace(text: $0) }
             known.withLockedValue { $0[root] = .some(place) }
             places[root] = .some(place)
@@ -63,7 +63,7 @@ final class RootPlaces: Sendable {
     func record(_ changes: [String: RootPlace]) async throws {
         guard !changes.isEmpty else { return }
         try await store.write { tx in
-            for (root, place) in changes { try tx.setSetting(Self.key(root), place.text) }
+            for (root, place) in changes { try tx.settings.set(Self.key(root), place.text) }
         }
         known.withLockedValue { known in for (root, place) in changes { known[root] = .some(place) } }
     }
@@ -71,7 +71,7 @@ final class RootPlaces: Sendable {
     /// Removes the recorded places of these roots and of `download.dir`: they are used in their present state.
     func forget(_ roots: [String]) async throws {
         let all = roots + [rights.downloadDirectory]
-        try await store.write { tx in for root in all { try tx.setSetting(Self.key(root), nil) } }
+        try await store.write { tx in for root in all { try tx.settings.set(Self.key(root), nil) } }
         known.withLockedValue { $0 = [:] }
     }
 }

@@ -66,7 +66,7 @@ extension RunServices {
         guard !files.isEmpty else { return }
         let names = files.map(\.name)
         let unwanted = try? await store.read { reader in
-            try names.filter { try !reader.isWanted(spoolFile: $0) }
+            try names.filter { try !reader.spool.isWanted(spoolFile: $0) }
         }
         removeSpoolFiles(unwanted ?? [])
     }

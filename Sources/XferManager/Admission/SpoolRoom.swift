@@ -33,7 +33,7 @@ final class SpoolRoom: Sendable {
             throw ManagerError.storedTooMuch(bytes, limit: limit)
         }
         do {
-            let stored = try await store.read { [owner] in try $0.storedBytes(of: owner) }.addingSaturated(sum)
+            let stored = try await store.read { [owner] in try $0.storedBytes.total(of: owner) }.addingSaturated(sum)
             guard stored <= limit else { throw ManagerError.storedTooMuch(stored, limit: limit) }
             claimed.withLockedValue { $0 = $0.addingSaturated(bytes) }
         } catch {

@@ -347,7 +347,7 @@ actor ProfileReading {
             reading
             ?? Task { [store] in
                 try await store.read { reader in
-                    let found = try reader.readableProfiles()
+                    let found = try reader.profiles.readable()
                     return Profiles(all: found.rows.map(\.profile), damaged: Set(found.damaged.map(\.name)))
                 }
             }

@@ -32,7 +32,7 @@ extension QueueControl {
         }
         let text = HostLimitText.text(of: changed)
         try await translatingStoreErrors {
-            try await store.write { try $0.setSetting(StoredSetting.hostLimits, text) }
+            try await store.write { try $0.settings.set(StoredSetting.hostLimits, text) }
         }
         hostLimits = changed
         await applyQueueLimits()

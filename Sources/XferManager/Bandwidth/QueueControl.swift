@@ -33,7 +33,7 @@ public actor QueueControl: ManagerPart {
     public func pause(stopsRunning: Bool) async throws {
         await scheduler.hold(.pausedByOperator)
         try await translatingStoreErrors {
-            try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
+            try await store.write { try $0.settings.set(StoredSetting.queuePaused, "true") }
         }
         if stopsRunning {
             try await translatingStoreErrors {
@@ -48,7 +48,7 @@ public actor QueueControl: ManagerPart {
     ///   conditions stay in force, and so do the waits of tasks that may crash the service.
     public func resume(liftsWaits: Bool = false) async throws {
         try await translatingStoreErrors {
-            try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
+            try await store.write { try $0.settings.set(StoredSetting.queuePaused, nil) }
         }
         await scheduler.release(.pausedByOperator)
         if liftsWaits { try await liftWaits() }
@@ -64,8 +64,8 @@ public actor QueueControl: ManagerPart {
                     try await resumeAll(waitingFor: reason)
                 }
                 _ = try await store.repeating { tx in
-                    let hosts = try tx.coolingHosts(limit: StoreTransaction.largestStep)
-                    for host in hosts { try tx.setCooldown(host: host, until: nil) }
+                    let hosts = try tx.cooldowns.hosts(limit: StoreTransaction.largestStep)
+                    for host in hosts { try tx.cooldowns.set(host: host, until: nil) }
                     return hosts.count
                 }
             }
@@ -81,7 +81,7 @@ public actor QueueControl: ManagerPart {
         repeat {
             let now = clock()
             after = try await store.write(.bulky) { [after] tx in
-                let page = try tx.waiting(for: reason, after: after, limit: StoreTransaction.largestStep)
+                let page = try tx.waits.tasks(for: reason, after: after, limit: StoreTransaction.largestStep)
                 for task in page { try tx.transition(task, at: now) { $0.onResume() } }
                 return page.lastID
             }
@@ -97,11 +97,11 @@ public actor QueueControl: ManagerPart {
         let stored = changed
         try await translatingStoreErrors {
             try await store.write { tx in
-                try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
-                try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
-                try tx.setSetting(StoredSetting.order, stored.order?.rawValue)
-                try tx.setSetting(StoredSetting.maxReceiveRate, stored.maxReceiveRate.map(String.init))
-                try tx.setSetting(StoredSetting.maxSendRate, stored.maxSendRate.map(String.init))
+                try tx.settings.set(StoredSetting.maxActive, stored.maxActive.map(String.init))
+                try tx.settings.set(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
+                try tx.settings.set(StoredSetting.order, stored.order?.rawValue)
+                try tx.settings.set(StoredSetting.maxReceiveRate, stored.maxReceiveRate.map(String.init))
+                try tx.settings.set(StoredSetting.maxSendRate, stored.maxSendRate.map(String.init))
             }
         }
         overrides = changed
@@ -113,7 +113,7 @@ public actor QueueControl: ManagerPart {
     /// The queue's counts, rates and limits.
     public func stats(for principal: Principal) async throws -> QueueStats.Result {
         let owner = principal.visibleOwner
-        let counts = try await store.readStates { try $0.counts(owner: owner) }
+        let counts = try await store.readStates { try $0.counts.byState(owner: owner) }
         let moving = await scheduler.rates(visibleTo: owner)
         let (limits, isPaused) = await (limitsInForce, scheduler.activity.isPaused)
         var result = QueueStats.Result()
@@ -157,20 +157,20 @@ public actor QueueControl: ManagerPart {
     func loadOverrides() async throws {
         let (isPaused, loaded) = try await store.read { reader in
             func number<Number: LosslessStringConvertible>(_ key: String) throws -> Number? {
-                try reader.setting(key).flatMap { Number($0) }
+                try reader.settings.find(key).flatMap { Number($0) }
             }
             return (
-                try reader.setting(StoredSetting.queuePaused) != nil,
+                try reader.settings.find(StoredSetting.queuePaused) != nil,
                 LimitOverrides(
                     maxActive: try number(StoredSetting.maxActive),
                     maxActivePerHost: try number(StoredSetting.maxActivePerHost),
-                    order: try reader.setting(StoredSetting.order).flatMap(QueueOrder.init),
+                    order: try reader.settings.find(StoredSetting.order).flatMap(QueueOrder.init),
                     maxReceiveRate: try number(StoredSetting.maxReceiveRate),
                     maxSendRate: try number(StoredSetting.maxSendRate))
             )
         }
         overrides = loaded
-        hostLimits = try await store.read { HostLimitText.limits(in: try $0.setting(StoredSetting.hostLimits)) }
+        hostLimits = try await store.read { HostLimitText.limits(in: try $0.settings.find(StoredSetting.hostLimits)) }
         if isPaused { await scheduler.hold(.pausedByOperator) }
         await applyLimits()
     }
@@ -217,7 +217,7 @@ public actor QueueControl: ManagerPart {
         do {
             let profiles: [Profile]
             (limits, profiles) = try await store.read { reader in
-                (try reader.groupRates(), try reader.profiles().map(\.profile))
+                (try reader.groups.rates(), try reader.profiles.all().map(\.profile))
             }
             for profile in profiles {
                 limits.receive[.profile(profile.name)] = profile.maxReceiveRate
@@ -241,7 +241,7 @@ public actor QueueControl: ManagerPart {
         defer { applying.leave() }
         do {
             // Of two changes at once the later one applies: the row is read in the turn.
-            let profile = try await store.read { try $0.profile(named: name) }?.profile
+            let profile = try await store.read { try $0.profiles.find(named: name) }?.profile
             await scheduler.setProfile(name, maxActive: profile?.maxActive, isImpolite: profile?.isPolite == false)
             let rates = BandwidthLimits(receive: profile?.maxReceiveRate ?? 0, send: profile?.maxSendRate ?? 0)
             await services.engine.setRates(rates, of: .profile(name))
@@ -255,7 +255,7 @@ public actor QueueControl: ManagerPart {
         await applying.enter()
         defer { applying.leave() }
         do {
-            let limits = try await store.read { try $0.groupSettings(key) }?.limits
+            let limits = try await store.read { try $0.groups.settings(key) }?.limits
             let rates = BandwidthLimits(receive: limits?.maxReceiveRate ?? 0, send: limits?.maxSendRate ?? 0)
             await services.engine.setRates(rates, of: .group(key))
         } catch {

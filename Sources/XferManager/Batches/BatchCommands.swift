@@ -103,7 +103,7 @@ public struct BatchCommands: ManagerPart, Sendable {
 
     /// A batch, if it exists and the caller may see it.
     public func get(_ id: BatchID, for principal: Principal) async throws -> Batch {
-        guard let batch = try await store.readStates({ try $0.batch(id) }),
+        guard let batch = try await store.readStates({ try $0.batches.find(id) }),
             principal.isOperator || batch.owner == principal.owner
         else { throw ManagerError.batchNotFound(id) }
         return batch
@@ -112,7 +112,7 @@ public struct BatchCommands: ManagerPart, Sendable {
     /// Lists the batches that were added before `before`, the newest first. An operator sees the batches of all owners.
     public func list(before: BatchID?, limit: Int, for principal: Principal) async throws -> [Batch] {
         return try await store.readStates {
-            try $0.batches(owner: principal.visibleOwner, before: before, limit: limit)
+            try $0.batches.list(owner: principal.visibleOwner, before: before, limit: limit)
         }
     }
 
@@ -158,7 +158,7 @@ extension StoreTransaction {
         _ admitted: [AdmittedEntry], _ refused: [BatchRefusal], _ options: BatchCommands.Options,
         _ rules: AddRules, followedBy aftermath: inout AddAftermath
     ) throws -> BatchCommands.Added {
-        let (id, group) = try insertBatch(
+        let (id, group) = try batches.insert(
             owner: rules.principal.owner, maxActive: options.maxActive, clientKey: options.clientKey,
             requestText: options.requestText, at: rules.now)
         var refusals = refused
@@ -175,8 +175,8 @@ extension StoreTransaction {
             }
         }
         refusals.sort { $0.index < $1.index }
-        try seal(id, total: ids.count, refused: refusals.isEmpty ? nil : refusals.wire.text)
-        guard let batch = try batch(id) else { throw ManagerError.batchNotFound(id) }
+        try batches.seal(id, total: ids.count, refused: refusals.isEmpty ? nil : refusals.wire.text)
+        guard let batch = try batches.find(id) else { throw ManagerError.batchNotFound(id) }
         return BatchCommands.Added(batch: batch, ids: ids, refusals: refusals)
     }
 }
@@ -187,12 +187,12 @@ extension StoreReader {
         _ options: BatchCommands.Options, of owner: Owner
     ) throws -> BatchCommands.Added? {
         guard let key = options.clientKey,
-            let earlier = try earlierBatch(owner: owner, clientKey: key, requestText: options.requestText)
+            let earlier = try batches.earlier(owner: owner, clientKey: key, requestText: options.requestText)
         else { return nil }
         guard earlier.isSameRequest else { throw ManagerError.batchKeyReused(existing: earlier.id) }
-        guard let batch = try batch(earlier.id) else { return nil }
+        guard let batch = try batches.find(earlier.id) else { return nil }
         return BatchCommands.Added(
-            batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),
+            batch: batch, ids: try batches.members(of: earlier.id, limit: TaskCommands.largestAdd),
             refusals: try earlier.refused.map { try [BatchRefusal](lenient: JSONValue(parsing: $0.utf8)) } ?? [],
             isExisting: true)
     }

@@ -184,11 +184,11 @@ struct BriefPublisher: Sendable {
             return try await store.write { tx in
                 let results = try intents.map { task, intent -> Result<Bool, any Error> in
                     guard try tx.isQueued(task) else { return .failure(Overtaken()) }
-                    let holder = try tx.holder(ofName: intent.finalName, in: directory)
+                    let holder = try tx.reservations.holder(ofName: intent.finalName, in: directory)
                     return .success(holder == nil || holder == task.id)
                 }
                 let accepted = zip(intents, results).filter { (try? $1.get()) == true }.map(\.0)
-                try tx.insertBriefIntents(accepted.map { ($0.task.id, $0.intent) })
+                try tx.briefIntents.insert(accepted.map { ($0.task.id, $0.intent) })
                 return results
             }
         } catch {
@@ -206,7 +206,7 @@ struct BriefPublisher: Sendable {
         do {
             try await services.store.write { [failedURLs] tx in
                 try tx.asStarter { try tx.recordBriefEnds(completions, failedURLs, at: now) }
-                if !unnamed.isEmpty { try tx.removeBriefIntents(of: unnamed) }
+                if !unnamed.isEmpty { try tx.briefIntents.remove(of: unnamed) }
             }
             outcome.completed = ends.map(\.body.task.id)
             outcome.others += unnamed
@@ -226,11 +226,11 @@ struct BriefPublisher: Sendable {
     private func withdraw(_ ends: [Published], from directory: DirectoryHandle) async {
         do {
             let unwanted = try await services.store.read { reader in
-                let kept = Set(try reader.briefIntents().map(\.task))
+                let kept = Set(try reader.briefIntents.all().map(\.task))
                 return try ends.filter { end in
                     let id = end.body.task.id
                     guard !kept.contains(id) else { return false }
-                    let transfer = try reader.task(id)?.transferID.flatMap { try reader.transfer($0) }
+                    let transfer = try reader.tasks.find(id)?.transferID.flatMap { try reader.transfers.find($0) }
                     return transfer?.publishIntent?.finalName != end.intent.finalName
                 }
             }

@@ -11,7 +11,7 @@ extension RunScheduler {
     ///
     /// - Parameter ids: the tasks; nil is all that have an intent, while no brief run is live.
     func settleBriefIntents(of ids: Set<TaskID>? = nil) async throws {
-        let found = try await store.read { try $0.briefIntents() }
+        let found = try await store.read { try $0.briefIntents.all() }
         // Directories that did not answer: they are not opened again for each of their files.
         var silent: Set<BriefRuns.Place> = []
         for (id, intent) in found where ids?.contains(id) ?? true {
@@ -20,7 +20,7 @@ extension RunScheduler {
             try await store.write { tx in
                 try tx.asStarter {
                     if mayHaveName { try tx.adoptBriefIntent(intent, of: id, at: now) }
-                    try tx.removeBriefIntents(of: [id])
+                    try tx.briefIntents.remove(of: [id])
                 }
             }
         }
@@ -29,7 +29,8 @@ extension RunScheduler {
     private func mayHaveName(
         _ intent: PublishIntent, of id: TaskID, _ silent: inout Set<BriefRuns.Place>
     ) async throws -> Bool {
-        guard let task = try await store.read({ reader in try StoreError.nilIfUnreadable { try reader.task(id) } }),
+        guard
+            let task = try await store.read({ reader in try StoreError.nilIfUnreadable { try reader.tasks.find(id) } }),
             task.state == .queued
         else { return false }
         let place = BriefRuns.Place(task.specification)

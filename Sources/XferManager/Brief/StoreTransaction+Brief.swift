@@ -7,7 +7,7 @@ import XferStore
 extension StoreTransaction {
     /// True if the task's row is unchanged since the run began.
     func isQueued(_ picked: TransferTask) throws(StoreError) -> Bool {
-        guard let task = try task(picked.id) else { return false }
+        guard let task = try tasks.find(picked.id) else { return false }
         return task.state == .queued && task.transferID == nil && task.requestsSame(as: picked)
     }
 
@@ -15,9 +15,9 @@ extension StoreTransaction {
     func recordBriefStart(
         _ brief: BriefRun, _ settings: ManagerSettings, at now: Timestamp
     ) throws -> SchedulingPass.Start? {
-        guard try isQueued(brief.task), let task = try task(brief.task.id) else { return nil }
+        guard try isQueued(brief.task), let task = try tasks.find(brief.task.id) else { return nil }
         let partial = settings.placeOfPart(of: task.specification)
-        let transfer = try insertTransfer(partial: partial, at: brief.startedAt)
+        let transfer = try transfers.insert(partial: partial, at: brief.startedAt)
         var machine = TaskStateMachine(task)
         let transition = machine.onStart(at: brief.startedAt)
         machine.subscribe(to: transfer.id)
@@ -35,7 +35,7 @@ extension StoreTransaction {
         events.reserveCapacity(ends.count)
         for (body, path) in ends {
             let size = Int64(clamping: body.bytes.count)
-            guard let task = try task(body.task.id), task.state == .queued, task.transferID == nil else {
+            guard let task = try tasks.find(body.task.id), task.state == .queued, task.transferID == nil else {
                 throw Overtaken()
             }
             var machine = TaskStateMachine(task)
@@ -46,15 +46,15 @@ extension StoreTransaction {
             }
             machine.onCheckpoint(received: size, total: size, at: now)
             let end = machine.onComplete(size: size, at: now)
-            try update(machine.task, from: task)
+            try tasks.update(machine.task, from: task)
             try failedURLs.record(machine.task, in: self, at: now)
             let response = EventPayload.taskResponse(
                 status: body.head.status, total: size, etag: body.head.etag, resumed: false)
             let payloads = [start.event, response, end.event].compactMap(\.self)
             events.append(EventSeries(payloads, taskID: task.id, owner: task.owner))
         }
-        try append(events, at: now)
-        try recordPublishedBriefly(ends.map(\.body.task.id))
+        try self.events.append(events, at: now)
+        try briefIntents.recordPublished(ends.map(\.body.task.id))
         try settleTurns()
         try appendIdleIfNothingRuns(at: now)
     }
@@ -62,35 +62,35 @@ extension StoreTransaction {
     /// Gives a task whose file may have its name already a transfer with the intent, so that the task's next run
     /// determines this, and ends the task or fetches the file again.
     func adoptBriefIntent(_ intent: PublishIntent, of id: TaskID, at now: Timestamp) throws {
-        guard let task = try task(id), task.state == .queued, task.transferID == nil else { return }
+        guard let task = try tasks.find(id), task.state == .queued, task.transferID == nil else { return }
         let destination = task.specification.destination
         let partial = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
         // Without segments: the file had no name before, so that nothing is lost if it has none now.
-        try setPublishIntent(intent, of: try subscribeToNewTransfer(task, partial: partial, at: now))
+        try transfers.setPublishIntent(intent, of: try subscribeToNewTransfer(task, partial: partial, at: now))
     }
 
     /// Gives each of these tasks a transfer, with its intent if one was committed. With that, the round that publishes
     /// them can commit nothing more for them. Tasks that have ended stay as they are.
     func leaveBriefRound(of ids: [TaskID], _ settings: ManagerSettings, at now: Timestamp) throws {
-        let intents = try Dictionary(briefIntents().map { ($0.task, $0.intent) }) { first, _ in first }
+        let intents = try Dictionary(briefIntents.all().map { ($0.task, $0.intent) }) { first, _ in first }
         for id in ids {
             if let intent = intents[id] {
                 try adoptBriefIntent(intent, of: id, at: now)
-            } else if let task = try task(id), task.state == .queued, task.transferID == nil {
+            } else if let task = try tasks.find(id), task.state == .queued, task.transferID == nil {
                 _ = try subscribeToNewTransfer(task, partial: settings.placeOfPart(of: task.specification), at: now)
             }
         }
-        try removeBriefIntents(of: ids)
+        try briefIntents.remove(of: ids)
     }
 
     private func subscribeToNewTransfer(
         _ task: TransferTask, partial: PartialLocation, at now: Timestamp
     ) throws -> TransferID {
-        let transfer = try insertTransfer(partial: partial, at: now)
+        let transfer = try transfers.insert(partial: partial, at: now)
         var machine = TaskStateMachine(task)
         machine.subscribe(to: transfer.id)
-        try update(machine.task, from: task)
+        try tasks.update(machine.task, from: task)
         return transfer.id
     }
 }

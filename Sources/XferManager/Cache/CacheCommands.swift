@@ -17,7 +17,7 @@ public struct CacheCommands: ManagerPart, Sendable {
 
     /// The contents and the limits of the cache.
     public func stats(for principal: Principal) async throws -> CacheStats.Result {
-        let totals = try await store.read { try $0.cacheTotals(of: principal.visibleOwner) }
+        let totals = try await store.read { try $0.cache.totals(of: principal.visibleOwner) }
         var result = CacheStats.Result()
         (result.entries, result.size) = (totals.count, totals.byteCount)
         result.maxBytes = settings.cacheMaxBytes
@@ -31,7 +31,7 @@ public struct CacheCommands: ManagerPart, Sendable {
     ) async throws -> CachePage {
         do {
             return try await store.read {
-                try $0.cacheEntries(of: principal.visibleOwner, ascending: ascending, limit: limit, cursor: cursor)
+                try $0.cache.entries(of: principal.visibleOwner, ascending: ascending, limit: limit, cursor: cursor)
             }
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
@@ -44,7 +44,7 @@ public struct CacheCommands: ManagerPart, Sendable {
     ///
     /// - Throws: `cacheEntryNotFound`, also for other owners' entries.
     public func get(_ id: CacheEntryID, for principal: Principal) async throws -> CacheEntry {
-        guard let entry = try await store.read({ try $0.cacheEntry(id, of: principal.visibleOwner) }) else {
+        guard let entry = try await store.read({ try $0.cache.find(id, of: principal.visibleOwner) }) else {
             throw ManagerError.cacheEntryNotFound(id)
         }
         return entry
@@ -69,13 +69,13 @@ public struct CacheCommands: ManagerPart, Sendable {
         case .ids(let ids):
             var removed: [CacheEntryID] = []
             for part in ids.chunks(of: TaskStore.rowsPerStep) {
-                removed += try await remove { try $0.removeCacheEntries(part, of: owner) }
+                removed += try await remove { try $0.cache.remove(part, of: owner) }
             }
             return removed
         case .url(let text):
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url
             guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
-            return try await remove { try $0.removeCacheEntries(urlDigest: urlDigest, of: owner) }
+            return try await remove { try $0.cache.remove(urlDigest: urlDigest, of: owner) }
         }
     }
 

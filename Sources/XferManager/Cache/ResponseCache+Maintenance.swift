@@ -30,7 +30,7 @@ extension ResponseCache {
         while !names.isEmpty {
             let some = Array(names.prefix(Self.step))
             names = names.dropFirst(Self.step)
-            let wanted = try await store.read { try $0.wantedBlobs(among: some) }
+            let wanted = try await store.read { try $0.cache.wantedBlobs(among: some) }
             try await pool.run { () throws(FileError) in
                 for name in some where !wanted.contains(name) { try directory.remove(name) }
             }
@@ -41,7 +41,7 @@ extension ResponseCache {
         let directory = directory
         var last = CacheEntryID(0)
         while true {
-            let page = try await store.read { [last] in try $0.cachedBlobs(after: last, limit: Self.step) }
+            let page = try await store.read { [last] in try $0.cache.blobs(after: last, limit: Self.step) }
             guard let end = page.last else { return }
             last = end.id
             let lost = try await pool.run { () throws(FileError) in
@@ -50,7 +50,7 @@ extension ResponseCache {
                 return lost
             }
             guard !lost.isEmpty else { continue }
-            forget(try await store.write { try $0.removeCacheEntries(lost) })
+            forget(try await store.write { try $0.cache.remove(lost) })
         }
     }
 
@@ -88,7 +88,7 @@ extension ResponseCache {
         if let oldest = now?.advanced(by: .seconds(-limits.maxAge)) {
             try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
         }
-        let use = try await store.read { try $0.cacheUse() }
+        let use = try await store.read { try $0.cache.use() }
         let byteCount = Array(use.values).saturatedSum
         estimate.withLockedValue { $0 = byteCount }
         guard byteCount > limits.maxBytes else { return removed }
@@ -112,13 +112,13 @@ extension ResponseCache {
             let batch = try await store.write { [gone] tx in
                 var unwanted: [CacheEntryID] = []
                 var sum = gone
-                for blob in try tx.leastRecentlyUsed(of: owner, limit: Self.step + inUse.count) {
+                for blob in try tx.cache.leastRecentlyUsed(of: owner, limit: Self.step + inUse.count) {
                     if inUse.contains(blob.id) { continue }
                     guard isUnwanted(blob, sum) else { break }
                     unwanted.append(blob.id)
                     sum = sum.addingSaturated(blob.length)
                 }
-                return unwanted.isEmpty ? [] : try tx.removeCacheEntries(unwanted)
+                return unwanted.isEmpty ? [] : try tx.cache.remove(unwanted)
             }
             guard !batch.isEmpty else { return }
             forget(batch)
@@ -135,8 +135,8 @@ extension ResponseCache {
         var removed = CacheTotals()
         while true {
             let batch = try await store.write { tx in
-                let page = try tx.cacheEntries(of: owner, ascending: true, limit: Self.step, cursor: nil)
-                return try tx.removeCacheEntries(page.entries.map(\.id), of: owner)
+                let page = try tx.cache.entries(of: owner, ascending: true, limit: Self.step, cursor: nil)
+                return try tx.cache.remove(page.entries.map(\.id), of: owner)
             }
             guard !batch.isEmpty else { return removed }
             forget(batch)

@@ -93,7 +93,7 @@ final class ResponseCache: Sendable {
         else { return [] }
         let now = clock()
         let maxAge = limits.withLockedValue(\.maxAge)
-        return try await store.read { try $0.cacheEntries(key: key.bytes) }.filter { entry in
+        return try await store.read { try $0.cache.entries(key: key.bytes) }.filter { entry in
             let response = entry.response
             // The content is kept as received, and the content coding would not be undone.
             if specification.kind == .data, response.head.contentEncoding != nil { return false }
@@ -155,12 +155,12 @@ final class ResponseCache: Sendable {
             let value = try await body()
             let now = clock()
             // If the time of use cannot be recorded, the entry only looks older than it is.
-            _ = try? await store.write(.gathered) { try $0.touchCacheEntry(entry.id, at: now) }
+            _ = try? await store.write(.gathered) { try $0.cache.touch(entry.id, at: now) }
             return value
         } catch FileError.damagedBlob(let path, let problem) {
             logger.warning(
                 "a damaged cached response was removed", metadata: ["file": "\(path)", "problem": "\(problem)"])
-            forget(try await store.write { try $0.removeCacheEntries([entry.id]) })
+            forget(try await store.write { try $0.cache.remove([entry.id]) })
             return nil
         }
     }
@@ -234,7 +234,7 @@ final class ResponseCache: Sendable {
 
     /// True if another task that shares the transfer has kept this response already.
     private func isKept(_ received: Received, key: CacheKey) async -> Bool {
-        let kept = try? await store.read { try $0.cacheEntries(key: key.bytes) }
+        let kept = try? await store.read { try $0.cache.entries(key: key.bytes) }
         return kept?.contains { entry in
             entry.response.requestTime == received.requestTime && entry.response.responseTime == received.responseTime
                 && entry.response.length == received.length
@@ -274,7 +274,7 @@ final class ResponseCache: Sendable {
         let id: CacheEntryID
         do {
             let inserted = try await store.write { tx in
-                try tx.insertCacheEntry(
+                try tx.cache.insert(
                     response, key: key.bytes, urlDigest: urlDigest, finalURLDigest: finalURLDigest, blob: blob,
                     owner: owner, at: now)
             }
@@ -311,7 +311,7 @@ final class ResponseCache: Sendable {
         let senders = lease.entry.response.sources
         renewed.sources = senders + received.sources.filter { !senders.contains($0) }
         let now = clock()
-        try await store.write(.gathered) { [renewed] tx in try tx.renewCacheEntry(lease.entry.id, renewed, at: now) }
+        try await store.write(.gathered) { [renewed] tx in try tx.cache.renew(lease.entry.id, renewed, at: now) }
         return renewed
     }
 
@@ -328,7 +328,7 @@ final class ResponseCache: Sendable {
         do {
             forget(
                 try await store.write { tx in
-                    try digests.flatMap { try tx.removeCacheEntries(urlDigest: $0, of: owner) }
+                    try digests.flatMap { try tx.cache.remove(urlDigest: $0, of: owner) }
                 })
         } catch {
             logger.report("cached responses could not be removed", error)

@@ -36,7 +36,7 @@ final class CookieJars: Sendable {
         defer { gate.leave() }
         guard saved.withLockedValue({ $0[profile] == nil }) else { return }
         do {
-            let cookies = try await store.read { try $0.cookies(ofProfile: profile) }
+            let cookies = try await store.read { try $0.cookies.list(ofProfile: profile) }
             engine.addCookies(cookies.map(\.line), to: profile)
             saved.withLockedValue { $0[profile] = CookieChanges.byKey(cookies.map(\.line), at: 0) }
         } catch {
@@ -71,10 +71,10 @@ final class CookieJars: Sendable {
         guard !changes.isEmpty else { return }
         try await store.write { tx in
             for key in changes.removed {
-                try tx.removeCookie(domain: key.domain, path: key.path, name: key.name, ofProfile: profile)
+                try tx.cookies.remove(domain: key.domain, path: key.path, name: key.name, ofProfile: profile)
             }
             for (key, line) in changes.written {
-                try tx.setCookie(
+                try tx.cookies.set(
                     StoredCookie(domain: key.domain, path: key.path, name: key.name, line: line), ofProfile: profile)
             }
         }

@@ -46,15 +46,15 @@ final class CrashFollower: ManagerPart, Sendable {
     private func count(_ record: CrashRecord?) async throws {
         let now = clock()
         let suspects = try await store.write { tx -> [TaskID] in
-            try tx.forgetCrashesOfEndedTasks()
-            guard let record, try tx.setting(Self.countedRecord) != record.token else { return [] }
-            try tx.setSetting(Self.countedRecord, record.token)
+            try tx.crashes.removeOfEndedTasks()
+            guard let record, try tx.settings.find(Self.countedRecord) != record.token else { return [] }
+            try tx.settings.set(Self.countedRecord, record.token)
             var suspects: [TaskID] = []
             for id in record.tasks.sorted() {
-                guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), !task.state.isTerminal,
+                guard let task = try StoreError.nilIfUnreadable({ try tx.tasks.find(id) }), !task.state.isTerminal,
                     task.state != .staged
                 else { continue }
-                let crashes = try tx.countCrash(of: task)
+                let crashes = try tx.crashes.add(of: task)
                 guard crashes >= Self.maxCrashes else { continue }
                 let transition = try tx.transition(task, at: now) { $0.onSuspect(record.failure(crashes: crashes)) }
                 if transition.isChange { suspects.append(id) }

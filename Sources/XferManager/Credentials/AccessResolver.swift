@@ -73,7 +73,7 @@ struct AccessResolver: Sendable {
 
     /// The hook that renews the profile's credential; nil if it has none, or if that cannot be read.
     func credentialHook(of name: String) async -> String? {
-        let profiles = try? await store.read { try $0.profiles() }
+        let profiles = try? await store.read { try $0.profiles.all() }
         return profiles?.first { $0.profile.name == name }?.profile.credentialHook
     }
 
@@ -83,7 +83,7 @@ struct AccessResolver: Sendable {
         guard let name, request.usesProfileSecrets || request.usesCookies else { return nil }
         let found: StoredProfile?
         do {
-            found = try await store.read { try $0.profile(named: name) }
+            found = try await store.read { try $0.profiles.find(named: name) }
         } catch {
             throw TransferError(.internalError, "the profile \"\(name)\" cannot be read: \(error)", isRetriable: true)
         }

@@ -12,7 +12,9 @@ public struct GroupCommands: ManagerPart, Sendable {
 
     /// Lists the groups after `after`, in the order of owner and name. An operator sees the groups of all owners.
     public func list(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
-        return try await store.readStates { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
+        return try await store.readStates {
+            try $0.groups.list(owner: principal.visibleOwner, after: after, limit: limit)
+        }
     }
 
     /// Returns a group.
@@ -20,7 +22,7 @@ public struct GroupCommands: ManagerPart, Sendable {
     /// - Parameter owner: the group's owner; nil is the caller.
     public func get(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
         let key = try groupKey(name, of: owner, for: principal)
-        guard let group = try await store.readStates({ try $0.group(key) }) else {
+        guard let group = try await store.readStates({ try $0.groups.find(key) }) else {
             throw ManagerError.groupNotFound(name)
         }
         return group
@@ -33,7 +35,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         _ change: @escaping @Sendable (inout GroupLimits) -> Void
     ) async throws -> TaskGroup {
         let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
-            try tx.setLimits(of: key, change)
+            try tx.groups.setLimits(of: key, change)
         }
         await queue.applyLimits(ofGroup: group.key)
         return group
@@ -47,7 +49,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
     ) async throws -> TaskGroup {
         let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
-            try tx.setPaused(true, group: key)
+            try tx.groups.setPaused(true, group: key)
         }
         if stopsRunning {
             let key = group.key
@@ -58,7 +60,7 @@ public struct GroupCommands: ManagerPart, Sendable {
     }
 
     public func resume(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
-        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
+        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.groups.setPaused(false, group: key) }
     }
 
     /// Removes the group's settings; its tasks stay. Returns true if the group existed.
@@ -66,8 +68,8 @@ public struct GroupCommands: ManagerPart, Sendable {
         let key = try groupKey(name, of: owner, for: principal)
         let existed = try await translatingStoreErrors {
             try await store.write { tx in
-                guard try tx.group(key) != nil else { return false }
-                try tx.resetGroup(key)
+                guard try tx.groups.find(key) != nil else { return false }
+                try tx.groups.reset(key)
                 return true
             }
         }
@@ -87,7 +89,7 @@ public struct GroupCommands: ManagerPart, Sendable {
             try await store.write { tx in
                 try change(tx, key)
                 // A group without tasks and settings has no row.
-                return try tx.group(key) ?? TaskGroup(key: key)
+                return try tx.groups.find(key) ?? TaskGroup(key: key)
             }
         }
         await scheduler.schedule()

@@ -37,7 +37,7 @@ actor HookQueue {
             do {
                 for id in finished { try await forget(id) }
                 justForgotten = []
-                for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
+                for hook in try await store.read({ try $0.hooks.pending(limit: 64) }) { start(hook) }
             } catch {
                 logger.report("pending hooks could not be read", error)
             }
@@ -94,7 +94,7 @@ actor HookQueue {
     }
 
     private func forget(_ id: Int64) async throws {
-        try await store.write(.gathered) { try $0.removePendingHook(id) }
+        try await store.write(.gathered) { try $0.hooks.remove(id) }
         finished.remove(id)
         if isLooking { justForgotten.insert(id) }
     }

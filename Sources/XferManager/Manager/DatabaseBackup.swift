@@ -47,13 +47,13 @@ extension StoreTransaction {
     /// Fails the next unfinished tasks whose requests must not be sent twice: after the backup that was restored they
     /// may have been sent. Returns the last task that was examined; nil at the end.
     func settleRestored(_ state: TaskState, after: TaskID?, at now: Timestamp) throws -> TaskID? {
-        let tasks = try tasks(inState: state, after: after, limit: Self.largestStep)
+        let tasks = try self.tasks.list(inState: state, after: after, limit: Self.largestStep)
         for task in tasks {
             let specification = task.specification
             guard !RepetitionRules.mayRepeatRequest(of: specification) else { continue }
             // The server has named the upload resource, which tells how much it has.
             if specification.kind == .upload, specification.upload.uploadProtocol == .resumable,
-                let id = task.transferID, try StoreError.nilIfUnreadable({ try upload(of: id) }) != nil
+                let id = task.transferID, try StoreError.nilIfUnreadable({ try transfers.upload(of: id) }) != nil
             {
                 continue
             }
@@ -70,7 +70,7 @@ extension TransferManager {
 
     /// Decides about tasks whose requests may have been sent after the backup, if the database was restored from one.
     func settleRestored() async throws {
-        guard let time = try await store.read({ try $0.setting(TaskStore.restoredSetting) }) else { return }
+        guard let time = try await store.read({ try $0.settings.find(TaskStore.restoredSetting) }) else { return }
         for state in [TaskState.running, .queued, .waiting, .paused] {
             var after: TaskID?
             repeat {
@@ -80,7 +80,7 @@ extension TransferManager {
                 }
             } while after != nil
         }
-        try await store.write { try $0.setSetting(TaskStore.restoredSetting, nil) }
+        try await store.write { try $0.settings.set(TaskStore.restoredSetting, nil) }
         logger.notice(
             "the database was restored from a backup: requests failed that must not be repeated and may have been sent since then",
             metadata: ["restored_at": "\(time)"])

@@ -83,7 +83,7 @@ extension ManagerContext {
     /// database cannot be read, the rows that were found before remain.
     func findDamagedRows() async {
         let found = try? await services.store.read { reader -> [[DamagedRow]] in
-            [try reader.damagedProfiles(), try reader.damagedTokens(), try reader.damagedPolicies()]
+            [try reader.profiles.damaged(), try reader.tokens.damaged(), try reader.policies.damaged()]
         }
         guard let found else { return }
         let known = services.policies.withLockedValue(\.damaged)

@@ -26,8 +26,8 @@ extension TransferManager {
         let state = await network.begin()
         let lastTransfer = try await store.write { [services] tx in
             try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
-            try tx.append(.networkChanged(state: state), at: now)
-            return try tx.lastTransferID()
+            try tx.events.append(.networkChanged(state: state), at: now)
+            return try tx.transfers.lastID()
         }
         if restored > 0 {
             let reason = store.wasStoppedUncleanly ? "after an unclean stop" : "where the last daemon left them"
@@ -144,7 +144,7 @@ extension TransferManager {
         }
         let now = clock()
         _ = try? await store.write { [services] tx in
-            try tx.append(.daemonStopping(mode: mode), at: now)
+            try tx.events.append(.daemonStopping(mode: mode), at: now)
             try services.ages.record(in: tx)
         }
         await logRemaining(mode)
@@ -167,7 +167,7 @@ extension TransferManager {
 
     /// Logs the unfinished work of the service.
     private func logRemaining(_ mode: ShutdownMode) async {
-        guard let counts = try? await store.read({ try $0.counts() }) else { return }
+        guard let counts = try? await store.read({ try $0.counts.byState() }) else { return }
         let left = TaskState.allCases.filter { !$0.isTerminal && counts[$0] ?? 0 > 0 }
         let metadata = Dictionary(
             uniqueKeysWithValues: left.map { ($0.rawValue, Logger.MetadataValue.stringConvertible(counts[$0] ?? 0)) })
@@ -212,16 +212,16 @@ extension StoreTransaction {
     /// Adapts the waits to a clock that was set while no daemon ran, and appends the event of the start.
     fileprivate func recordStart(_ ages: RetentionAges, version: String, restored: Int64, at now: Timestamp) throws {
         try followClock(ages, at: now)
-        let queued = try counts()[.queued] ?? 0
-        try append(.daemonStarted(version: version, queued: queued, restored: restored), at: now)
+        let queued = try counts.byState()[.queued] ?? 0
+        try events.append(.daemonStarted(version: version, queued: queued, restored: restored), at: now)
     }
 
     /// Writes the same as `TransferManager.start`, in one transaction that is rolled back.
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
-        try removeBriefIntents(of: try briefIntents().map(\.task))
+        try briefIntents.remove(of: try briefIntents.all().map(\.task))
         var after: TaskID?
         repeat { after = try restoreRunning(after: after, except: [], at: now).seen.last } while after != nil
-        try forgetCrashesOfEndedTasks()
+        try crashes.removeOfEndedTasks()
         try recordStart(ages, version: version, restored: 0, at: now)
     }
 }

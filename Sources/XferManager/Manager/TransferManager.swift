@@ -147,8 +147,8 @@ public final class TransferManager: ManagerPart, Sendable {
         try TaskStore.rehearse(configuration) { tx in
             _ = try configure(tx)
             _ = try AuthoritiesChange.last(in: tx)
-            _ = try tx.secureHosts(limit: SecureHostList.maxCount)
-            _ = try tx.damagedTokens()
+            _ = try tx.secureHosts.list(limit: SecureHostList.maxCount)
+            _ = try tx.tokens.damaged()
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)
@@ -166,8 +166,8 @@ public final class TransferManager: ManagerPart, Sendable {
         let ages: RetentionAges
         let (damagedProfiles, damagedTokens): ([DamagedRow], [DamagedRow])
         do {
-            hub.begin(after: try await store.read { try $0.lastSeq() })
-            digest = SecretDigest(key: try await store.read { try $0.digestKey() })
+            hub.begin(after: try await store.read { try $0.events.lastSeq() })
+            digest = SecretDigest(key: try await store.read { try $0.failedURLs.digestKey() })
             ages = RetentionAges(try await store.read { try RetentionAges.last(in: $0) }, clocks)
             let known = try await store.read { try AuthoritiesChange.last(in: $0) }
             let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
@@ -177,7 +177,7 @@ public final class TransferManager: ManagerPart, Sendable {
                 return registry
             }
             (damagedProfiles, damagedTokens) = try await store.read {
-                (try $0.damagedProfiles(), try $0.damagedTokens())
+                (try $0.profiles.damaged(), try $0.tokens.damaged())
             }
         } catch {
             try? store.close()

@@ -65,18 +65,18 @@ public actor NetworkFollower: ManagerPart {
         defer { forgetting.leave() }
         do {
             if !hasRecalled {
-                listedIdentity = try await store.read { try $0.setting(Self.identitySetting) }
+                listedIdentity = try await store.read { try $0.settings.find(Self.identitySetting) }
                 hasRecalled = true
             }
             while let identity, identity != listedIdentity {
                 if listedIdentity != nil {
-                    let count = try await store.repeating { try $0.clearFailedURLs(of: nil) }
+                    let count = try await store.repeating { try $0.failedURLs.clear(of: nil) }
                     if count > 0 {
                         logger.notice(
                             "cleared the failed URLs of the previous network", metadata: ["count": "\(count)"])
                     }
                 }
-                try await store.write { try $0.setSetting(Self.identitySetting, identity) }
+                try await store.write { try $0.settings.set(Self.identitySetting, identity) }
                 listedIdentity = identity
             }
         } catch {
@@ -169,7 +169,7 @@ public actor NetworkFollower: ManagerPart {
         let state = state
         let now = clock()
         do {
-            try await store.write { try $0.append(.networkChanged(state: state), at: now) }
+            try await store.write { try $0.events.append(.networkChanged(state: state), at: now) }
         } catch {
             isUnrecorded = true
         }
@@ -212,7 +212,7 @@ public actor NetworkFollower: ManagerPart {
         do {
             repeat {
                 after = try await store.write(.bulky) { [after] tx in
-                    let page = try tx.waiting(for: .network, after: after, limit: StoreTransaction.largestStep)
+                    let page = try tx.waits.tasks(for: .network, after: after, limit: StoreTransaction.largestStep)
                     for task in page where !isMetered || task.specification.request.allowsMetered {
                         try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
                     }

@@ -40,6 +40,6 @@ final class ActivityReporter: ManagerPart, Sendable {
     private func publish() async {
         guard let isActive = state.withLockedValue({ $0.activity.onTimer(at: Clocks.monotonic()) }) else { return }
         let now = clock()
-        _ = try? await store.write { try $0.append(.activityChanged(active: isActive), at: now) }
+        _ = try? await store.write { try $0.events.append(.activityChanged(active: isActive), at: now) }
     }
 }

@@ -32,11 +32,11 @@ struct RunTimes: Hashable {
     }
 }
 
-extension StoreReader {
+extension EventTable {
     /// The runs of a task up to an event, as far as their events are still stored.
     func runTimes(of id: TaskID, upTo event: Event) throws(StoreError) -> RunTimes {
         RunTimes(
-            try events(since: 0, taskIDs: [id], limit: RunTimes.maxEvents).filter { $0.seq <= event.seq })
+            try list(since: 0, taskIDs: [id], limit: RunTimes.maxEvents).filter { $0.seq <= event.seq })
     }
 }
 
@@ -44,7 +44,7 @@ extension RunTimes {
     /// True if the task may have had several runs, with times between them: it has had several attempts, or had ended before.
     static func matter(to task: TransferTask?, until event: Event, in reader: StoreReader) throws(StoreError) -> Bool {
         guard let task, task.attempts <= 1 else { return true }
-        return try reader.hasEnded(task.id, before: event.seq)
+        return try reader.events.hasEnded(task.id, before: event.seq)
     }
 
     /// The number of a task's first events that are read for a line of the log.

@@ -22,16 +22,16 @@ public struct OperationCommands: ManagerPart, Sendable {
         let rights = changes == nil ? nil : principal.operationRights
         let operation = try await translatingStoreErrors {
             try await store.write { tx in
-                let running = try tx.runningOperations(of: principal.owner)
+                let running = try tx.operations.runningCount(of: principal.owner)
                 guard running < OperationRules.mostRunning else {
                     throw ManagerError.limitExceeded(
                         reason: "operations of one user that have not ended", limit: OperationRules.mostRunning)
                 }
-                return try tx.insert(
+                return try tx.operations.insert(
                     BulkOperation(
                         owner: principal.owner, isOperator: principal.isOperator, verb: verb,
                         deletesFiles: deletesFiles, filter: text, changes: changed, rights: rights,
-                        last: try tx.maxTaskID() ?? TaskID(0),
+                        last: try tx.tasks.lastID() ?? TaskID(0),
                         createdAt: now))
             }
         }
@@ -41,7 +41,8 @@ public struct OperationCommands: ManagerPart, Sendable {
 
     /// The operation, if the caller may see it.
     public func get(_ id: OperationID, for principal: Principal) async throws -> BulkOperation {
-        guard let operation = try await store.read({ try $0.operation(id) }), operation.isVisible(to: principal) else {
+        guard let operation = try await store.read({ try $0.operations.find(id) }), operation.isVisible(to: principal)
+        else {
             throw ManagerError.operationNotFound(id)
         }
         return operation
@@ -53,7 +54,7 @@ public struct OperationCommands: ManagerPart, Sendable {
     ) async throws -> (operations: [BulkOperation], cursors: [String], nextCursor: String?) {
         do {
             return try await store.read {
-                try $0.operations(of: principal.visibleOwner, limit: limit, cursor: cursor)
+                try $0.operations.list(of: principal.visibleOwner, limit: limit, cursor: cursor)
             }
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
@@ -66,12 +67,12 @@ public struct OperationCommands: ManagerPart, Sendable {
     public func cancel(_ id: OperationID, for principal: Principal) async throws -> BulkOperation {
         let operation = try await translatingStoreErrors {
             try await store.write { tx in
-                guard var operation = try tx.operation(id), operation.isVisible(to: principal) else {
+                guard var operation = try tx.operations.find(id), operation.isVisible(to: principal) else {
                     throw ManagerError.operationNotFound(id)
                 }
                 guard operation.endedAt == nil, operation.state == .running else { return operation }
                 operation.state = .cancelled
-                try tx.update(operation)
+                try tx.operations.update(operation)
                 return operation
             }
         }

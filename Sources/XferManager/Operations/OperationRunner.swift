@@ -28,7 +28,7 @@ actor OperationRunner: ManagerPart {
     /// Continues all operations that have not ended: at the start, and when the database can be written again.
     func wake() async {
         do {
-            for owner in try await store.read({ try $0.ownersOfRunningOperations() }) { start(owner) }
+            for owner in try await store.read({ try $0.operations.ownersOfRunning() }) { start(owner) }
         } catch {
             logger.report("background operations could not be read", error)
         }
@@ -52,7 +52,7 @@ actor OperationRunner: ManagerPart {
     private func work(for owner: Owner) async {
         while renewed.remove(owner) != nil {
             do {
-                while !isShuttingDown, let operation = try await store.read({ try $0.nextOperation(of: owner) }) {
+                while !isShuttingDown, let operation = try await store.read({ try $0.operations.next(of: owner) }) {
                     guard try await carryOut(operation) else { break }
                 }
             } catch {
@@ -118,19 +118,19 @@ actor OperationRunner: ManagerPart {
 
     private func recorder(of id: OperationID) -> StepRecorder {
         { [context] tx, step in
-            guard var operation = try tx.operation(id) else { return false }
+            guard var operation = try tx.operations.find(id) else { return false }
             operation.reached = max(operation.reached, step.reached)
             operation.counts.add(step.counts)
             operation.report.add(step.report)
             if OperationRules.isReportDue(lastAt: operation.reportedAt, now: step.time) {
                 operation.reportedAt = step.time
-                try tx.append(
+                try tx.events.append(
                     .operationProgress(
                         operation: id, verb: operation.verb, changed: operation.counts.changed,
                         unchanged: operation.counts.unchanged, reached: operation.reached, last: operation.last),
                     owner: operation.owner, at: step.time)
             }
-            try tx.update(operation)
+            try tx.operations.update(operation)
             return operation.state == .running && !context.isShuttingDown.withLockedValue(\.self)
         }
     }
@@ -138,18 +138,18 @@ actor OperationRunner: ManagerPart {
     private func end(_ id: OperationID, in state: OperationState, because error: String? = nil) async throws {
         let now = clock()
         try await store.write { tx in
-            guard var operation = try tx.operation(id), operation.endedAt == nil else { return }
+            guard var operation = try tx.operations.find(id), operation.endedAt == nil else { return }
             operation.state = state
             operation.error = error
             operation.endedAt = now
-            try tx.update(operation)
+            try tx.operations.update(operation)
             let counts = operation.counts
-            try tx.append(
+            try tx.events.append(
                 .operationEnded(
                     operation: id, verb: operation.verb, state: state, changed: counts.changed,
                     unchanged: counts.unchanged, refused: counts.refused, error: error),
                 owner: operation.owner, at: now)
-            try tx.trimOperations(of: operation.owner, keeping: OperationRules.mostEnded)
+            try tx.operations.trim(of: operation.owner, keeping: OperationRules.mostEnded)
         }
     }
 

@@ -11,11 +11,11 @@ enum PolicyChanges {
     static func applyConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
-        let (earlier, damaged) = try tx.readablePolicies()
+        let (earlier, damaged) = try tx.policies.readable()
         for row in damaged where row.isConfigured || configured.contains(where: { $0.name == row.name }) {
             // The file has the policy as it was, or no longer.
             try tx.appendInvalidated(row.name, version: row.id, at: now)
-            try tx.removePolicy(named: row.name)
+            try tx.policies.remove(named: row.name)
         }
         for policy in configured {
             let old = earlier.first { $0.policy.name == policy.name }
@@ -29,11 +29,11 @@ enum PolicyChanges {
             let isRepaired = damaged.contains { $0.name == policy.name }
             try TrustPolicyRules.check(policy, at: isRepaired ? nil : now)
             if let old { try tx.appendInvalidated(old.policy, at: now) }
-            _ = try tx.setPolicy(policy, isConfigured: true)
+            _ = try tx.policies.set(policy, isConfigured: true)
         }
         for old in earlier where old.isConfigured && !configured.contains(where: { $0.name == old.policy.name }) {
             try tx.appendInvalidated(old.policy, at: now)
-            try tx.removePolicy(named: old.policy.name)
+            try tx.policies.remove(named: old.policy.name)
         }
         return try PolicyRegistry(in: tx)
     }
@@ -47,22 +47,22 @@ enum PolicyChanges {
     }
 
     static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
-        if let old = try tx.former(policy.name) {
+        if let old = try tx.policies.former(policy.name) {
             guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }
             try tx.appendInvalidated(policy.name, version: old.version, at: now)
         }
-        _ = try tx.setPolicy(policy, isConfigured: false)
+        _ = try tx.policies.set(policy, isConfigured: false)
         return try PolicyRegistry(in: tx)
     }
 
     static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
-        guard let old = try tx.former(name) else { throw ManagerError.policyNotFound(name) }
+        guard let old = try tx.policies.former(name) else { throw ManagerError.policyNotFound(name) }
         guard !old.isConfigured else { throw ManagerError.policyIsConfigured(name) }
-        if let task = try tx.unfinishedTasks(namingPolicy: name, limit: 1).first {
+        if let task = try tx.policies.unfinishedTasks(namingPolicy: name, limit: 1).first {
             throw ManagerError.policyInUse(name, by: task)
         }
         try tx.appendInvalidated(name, version: old.version, at: now)
-        try tx.removePolicy(named: name)
+        try tx.policies.remove(named: name)
         return try PolicyRegistry(in: tx)
     }
 }
@@ -73,13 +73,15 @@ extension StoreTransaction {
     }
 
     fileprivate func appendInvalidated(_ name: String, version: Int64, at now: Timestamp) throws(StoreError) {
-        try append(.sessionInvalidated(policy: name, version: version), at: now)
+        try events.append(.sessionInvalidated(policy: name, version: version), at: now)
     }
+}
 
+extension PolicyTable {
     /// The policy of this name before a change, also if its row is damaged; nil if there is none.
     fileprivate func former(_ name: String) throws(StoreError) -> (version: Int64, isConfigured: Bool)? {
-        if let row = try damagedPolicies().first(where: { $0.name == name }) { return (row.id, row.isConfigured) }
-        return try policy(named: name).map { ($0.policy.version, $0.isConfigured) }
+        if let row = try damaged().first(where: { $0.name == name }) { return (row.id, row.isConfigured) }
+        return try find(named: name).map { ($0.policy.version, $0.isConfigured) }
     }
 }
 
@@ -98,7 +100,7 @@ enum AuthoritiesChange {
     private static let key = "trust.authorities"
 
     /// Returns the fingerprint of the contents that were in force when the service last ran; nil if none was recorded.
-    static func last(in reader: StoreReader) throws -> String? { try reader.setting(key) }
+    static func last(in reader: StoreReader) throws -> String? { try reader.settings.find(key) }
 
     /// Records the current contents of the file.
     ///
@@ -109,10 +111,10 @@ enum AuthoritiesChange {
     ///   changes.
     /// - Returns: the fingerprint of the contents in force.
     static func apply(_ found: String?, in tx: StoreTransaction) throws -> String {
-        let stored = try tx.setting(key)
+        let stored = try tx.settings.find(key)
         guard let found, found != stored else { return stored ?? "" }
-        if stored != nil { try tx.doubtUnrecordedSources() }
-        try tx.setSetting(key, found)
+        if stored != nil { try tx.transfers.doubtUnrecordedSources() }
+        try tx.settings.set(key, found)
         return found
     }
 }

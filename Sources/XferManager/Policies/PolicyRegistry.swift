@@ -28,7 +28,7 @@ struct PolicyRegistry: Sendable {
 
     /// The policies of the database.
     init(in reader: StoreReader) throws {
-        let found = try reader.readablePolicies()
+        let found = try reader.policies.readable()
         try self.init(found.rows, damaged: found.damaged)
     }
 

@@ -253,11 +253,11 @@ public actor TrustPolicies: ManagerPart {
         }
         do {
             try await store.write { tx in
-                try tx.append(
+                try tx.events.append(
                     .policyExpiring(
                         policy: policy.name, version: policy.version, expiresAt: expiresAt, days: due.rawValue),
                     at: now)
-                try tx.setWarned(due.rawValue, ofPolicyVersion: policy.version)
+                try tx.policies.setWarned(due.rawValue, ofPolicyVersion: policy.version)
             }
             services.policies.withLockedValue { $0.recordWarning(due.rawValue, ofVersion: policy.version) }
         } catch {

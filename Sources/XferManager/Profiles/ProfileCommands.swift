@@ -16,7 +16,9 @@ public struct ProfileCommands: ManagerPart, Sendable {
     /// - Throws: `ManagerError`.
     public func list() async throws -> [ProfileEntry] {
         await context.findDamagedRows()
-        return try await translatingStoreErrors { try await store.read { try $0.profiles() } }.map { ProfileEntry($0) }
+        return try await translatingStoreErrors { try await store.read { try $0.profiles.all() } }.map {
+            ProfileEntry($0)
+        }
     }
 
     /// Returns a profile.
@@ -25,7 +27,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
     public func get(_ name: String) async throws -> ProfileEntry {
         let found: StoredProfile?
         do {
-            found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }
+            found = try await translatingStoreErrors { try await store.read { try $0.profiles.find(named: name) } }
         } catch StoreError.unreadable {
             await context.findDamagedRows()
             throw ManagerError.damagedProfile(name, path: "name")
@@ -52,8 +54,8 @@ public struct ProfileCommands: ManagerPart, Sendable {
         if let files = profile.clientCertificate { try await checkCertificate(files, path: path + "client_cert") }
         try await translatingStoreErrors {
             try await store.write { tx in
-                try tx.requireOwn(profile.name)
-                try tx.setProfile(profile, isConfigured: false)
+                try tx.profiles.requireOwn(profile.name)
+                try tx.profiles.set(profile, isConfigured: false)
             }
         }
         context.damagedRows.remove(.profile, profile.name)
@@ -67,8 +69,8 @@ public struct ProfileCommands: ManagerPart, Sendable {
     public func remove(_ name: String) async throws {
         try await translatingStoreErrors {
             try await store.write { tx in
-                guard try tx.requireOwn(name) else { throw ManagerError.profileNotFound(name) }
-                try tx.removeProfile(named: name)
+                guard try tx.profiles.requireOwn(name) else { throw ManagerError.profileNotFound(name) }
+                try tx.profiles.remove(named: name)
             }
         }
         context.damagedRows.remove(.profile, name)
@@ -81,7 +83,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
         let configured = settings.profiles
         do {
             let (removed, damaged) = try await store.write { tx in
-                (try ConfiguredProfiles.apply(configured, in: tx), try tx.damagedProfiles())
+                (try ConfiguredProfiles.apply(configured, in: tx), try tx.profiles.damaged())
             }
             context.damagedRows.replace(.profile, by: damaged)
             for name in removed { await services.cookies.forget(name) }
@@ -123,28 +125,28 @@ enum ConfiguredProfiles {
     /// Writes the profiles of the file. Returns the names of those that are no longer in it.
     @discardableResult
     static func apply(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
-        let (earlier, damaged) = try tx.readableProfiles()
+        let (earlier, damaged) = try tx.profiles.readable()
         for profile in configured
         where !earlier.contains(StoredProfile(profile: profile, isConfigured: true)) {
-            try tx.setProfile(profile, isConfigured: true)
+            try tx.profiles.set(profile, isConfigured: true)
         }
         // A damaged profile of the file was just written again, or is no longer in it.
         let all = earlier.map { ($0.profile.name, $0.isConfigured) } + damaged.map { ($0.name, $0.isConfigured) }
         let gone = all.filter { name, isConfigured in
             isConfigured && !configured.contains { $0.name == name }
         }.map { $0.0 }
-        for name in gone { try tx.removeProfile(named: name) }
+        for name in gone { try tx.profiles.remove(named: name) }
         return gone
     }
 }
 
-extension StoreTransaction {
+extension ProfileTable where Store == StoreTransaction {
     /// Returns true if there is such a profile.
     ///
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult
     fileprivate func requireOwn(_ name: String) throws -> Bool {
-        guard let isConfigured = try isProfileConfigured(name) else { return false }
+        guard let isConfigured = try self.isConfigured(name) else { return false }
         if isConfigured { throw ManagerError.profileIsConfigured(name) }
         return true
     }

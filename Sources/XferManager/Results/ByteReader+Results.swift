@@ -29,7 +29,7 @@ extension ByteReader {
     ) async throws -> ResultPage {
         let (task, stored) = try await store.read { reader in
             guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
-            return (task, try reader.result(of: id))
+            return (task, try reader.results.find(of: id))
         }
         guard let stored else { throw ManagerError.noResult(id, task.state) }
         let rest = max(0, stored.length.subtractingSaturated(offset))
@@ -60,8 +60,8 @@ extension ByteReader {
         logger.warning("a stored response was missing from the spool directory", metadata: ["task": "\(id)"])
         try await translatingStoreErrors {
             try await store.write { tx in
-                guard case .file(name)? = try tx.result(of: id)?.content else { return }
-                try tx.removeResult(of: id)
+                guard case .file(name)? = try tx.results.find(of: id)?.content else { return }
+                try tx.results.remove(of: id)
             }
         }
     }

@@ -128,7 +128,7 @@ public struct ByteReader: ManagerPart, Sendable {
                 }
             case .completed:
                 guard task.specification.kind == .download else { break }
-                guard let published = try reader.publishedFile(of: id) else {
+                guard let published = try reader.publishedFiles.find(of: id) else {
                     throw ManagerError.noBytes(id, task.state, reason: "it published no file of its own")
                 }
                 source.published = published
@@ -136,22 +136,24 @@ public struct ByteReader: ManagerPart, Sendable {
                 source.length = published.length
                 source.version = published.version
             case .staged:
-                guard let transferID = task.transferID, let ready = try reader.readyFile(of: id),
+                guard let transferID = task.transferID, let ready = try reader.readyFiles.find(of: id),
                     let facts = ready.facts
                 else { throw ManagerError.noBytes(id, task.state, reason: "its file is no longer known") }
-                source.transfer = try reader.transfer(transferID)
+                source.transfer = try reader.transfers.find(transferID)
                 source.name = ready.name
                 source.finalName = ready.finalName
                 source.length = facts.length
-                source.version = try reader.byteVersion(of: transferID) + (ready.isProcessed ? "p" : "")
+                source.version = try reader.transfers.byteVersion(of: transferID) + (ready.isProcessed ? "p" : "")
             case .queued, .waiting, .running, .paused, .failed:
-                guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
+                guard let transferID = task.transferID, let transfer = try reader.transfers.find(transferID) else {
+                    break
+                }
                 source.transfer = transfer
                 source.name = transfer.partialName
                 source.finalName = task.specification.destination.name
                 // Bytes that only a digest can verify are not reliable before it has been checked.
                 source.length = min(transfer.resumeData.committedPrefix, transfer.sourceUse.unprovenFrom ?? .max)
-                source.version = try reader.byteVersion(of: transferID)
+                source.version = try reader.transfers.byteVersion(of: transferID)
             }
             return source
         }
@@ -229,7 +231,8 @@ public struct ByteReader: ManagerPart, Sendable {
         let version = source.version
         return try await translatingStoreErrors {
             try await store.write { tx in
-                guard try tx.publishedFile(of: id)?.version == version, let known = try tx.recordDigest(digest, of: id)
+                guard try tx.publishedFiles.find(of: id)?.version == version,
+                    let known = try tx.publishedFiles.recordDigest(digest, of: id)
                 else { throw ManagerError.notFound(id) }
                 return known
             }

@@ -90,7 +90,7 @@ extension TransferManager {
 
     /// True if manager and database respond. The watchdog calls it.
     public func isAlive() async -> Bool {
-        (try? await store.read { try $0.lastSeq() }) != nil
+        (try? await store.read { try $0.events.lastSeq() }) != nil
     }
 }
 

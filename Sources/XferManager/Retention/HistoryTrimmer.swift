@@ -51,14 +51,14 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         if let now {
             repeat {
                 trimmed = try await store.write(.bulky) { tx in
-                    try tx.trimEvents(
+                    try tx.events.trim(
                         maxCount: Int64(clamping: retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
                 }
             } while trimmed > 0
         }
         repeat {
             let gone = try await store.write(.bulky) { tx in
-                try tx.trimHistory(
+                try tx.tasks.trimHistory(
                     maxCount: Int64(clamping: retention.maxHistory), olderThan: ago(retention.maxHistoryAge))
             }
             // Bytes that failed tasks kept for a retry are deleted with the tasks.
@@ -69,11 +69,11 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         } while trimmed > 0
         if now != nil {
             repeat {
-                trimmed = try await store.write(.bulky) { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
+                trimmed = try await store.write(.bulky) { try $0.batches.trim(olderThan: ago(retention.maxHistoryAge)) }
             } while trimmed > 0
             repeat {
                 trimmed = try await store.write(.bulky) {
-                    try $0.trimOperations(endedBefore: ago(OperationRules.keepEnded))
+                    try $0.operations.trim(endedBefore: ago(OperationRules.keepEnded))
                 }
             } while trimmed > 0
         }
@@ -92,11 +92,11 @@ final class HistoryTrimmer: ManagerPart, Sendable {
     private func trimFailed(olderThan time: Timestamp) async throws {
         while true {
             let expired = try await store.write(.bulky) { tx in
-                let expired = try tx.expiredFailed(olderThan: time, limit: 200)
+                let expired = try tx.tasks.expiredFailed(olderThan: time, limit: 200)
                 for task in expired {
                     var machine = TaskStateMachine(task)
                     machine.unsubscribe()
-                    try tx.update(machine.task)
+                    try tx.tasks.update(machine.task)
                 }
                 return expired.compactMap(\.transferID)
             }
@@ -109,8 +109,8 @@ final class HistoryTrimmer: ManagerPart, Sendable {
     private func trimResults(olderThan time: Timestamp) async throws {
         while true {
             let files = try await store.write(.bulky) { tx in
-                let expired = try tx.expiredResults(olderThan: time, limit: 200)
-                for (id, _) in expired { try tx.removeResult(of: id) }
+                let expired = try tx.results.expired(olderThan: time, limit: 200)
+                for (id, _) in expired { try tx.results.remove(of: id) }
                 return expired.map(\.file)
             }
             guard !files.isEmpty else { return }
@@ -122,8 +122,8 @@ final class HistoryTrimmer: ManagerPart, Sendable {
     private func trimSpooledSources(olderThan time: Timestamp) async throws {
         while true {
             let names = try await store.write(.bulky) { tx in
-                let expired = try tx.expiredSpooledSources(olderThan: time, limit: 200)
-                for (id, _) in expired { try tx.removeSpooledSources(of: id) }
+                let expired = try tx.spool.expiredSources(olderThan: time, limit: 200)
+                for (id, _) in expired { try tx.spool.removeSources(of: id) }
                 return expired.map(\.name)
             }
             guard !names.isEmpty else { return }
@@ -136,10 +136,10 @@ final class HistoryTrimmer: ManagerPart, Sendable {
     private func trimDeliveries(olderThan time: Timestamp) async throws {
         let now = clock()
         var name = ""
-        while let next = try await store.read({ [name] in try $0.webhookWithDeliveries(after: name) }) {
+        while let next = try await store.read({ [name] in try $0.deliveries.webhook(after: name) }) {
             name = next
             let count = try await store.repeating {
-                try $0.failOldestDeliveries(of: next, keeping: DeliveryRules.maxPending, at: now)
+                try $0.deliveries.failOldest(of: next, keeping: DeliveryRules.maxPending, at: now)
             }
             guard count > 0 else { continue }
             logger.warning(
@@ -147,7 +147,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
                 metadata: ["webhook": "\(next)", "count": "\(count)", "limit": "\(DeliveryRules.maxPending)"])
         }
         _ = try await store.repeating {
-            try $0.trimFailedDeliveries(maxCount: DeliveryRules.maxFailed, olderThan: time)
+            try $0.deliveries.trimFailed(maxCount: DeliveryRules.maxFailed, olderThan: time)
         }
     }
 
@@ -155,6 +155,6 @@ final class HistoryTrimmer: ManagerPart, Sendable {
     func trimFailedURLs(at now: Timestamp?) async throws {
         guard settings.negativeTTL < .seconds(1) || now != nil else { return }
         let times = failedURLs.window(at: now ?? clock())
-        _ = try await store.repeating { try $0.trimFailedURLs(keeping: times) }
+        _ = try await store.repeating { try $0.failedURLs.trim(keeping: times) }
     }
 }

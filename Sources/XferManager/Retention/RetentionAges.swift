@@ -36,12 +36,12 @@ final class RetentionAges: Sendable {
     }
 
     /// Records the clock readings, so that the next start detects whether the clock was set meanwhile.
-    func record(in tx: StoreTransaction) throws(StoreError) { try tx.setSetting(Self.key, current.text) }
+    func record(in tx: StoreTransaction) throws(StoreError) { try tx.settings.set(Self.key, current.text) }
 
     /// The readings that the last service recorded. If it recorded none, the time of its last event is used.
     static func last(in reader: StoreReader) throws(StoreError) -> RetentionClock? {
-        if let known = try reader.setting(key).flatMap({ RetentionClock(text: $0) }) { return known }
-        return try reader.lastEventTime().map {
+        if let known = try reader.settings.find(key).flatMap({ RetentionClock(text: $0) }) { return known }
+        return try reader.events.lastTime().map {
             RetentionClock(ClockReading(wall: $0, uptime: MonotonicInstant(nanoseconds: 0), boot: ""))
         }
     }

@@ -124,7 +124,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var after: TransferID?
         while !isShuttingDown {
             let page = try await store.read { [after] in
-                try $0.orphanedTransfers(after: after, upTo: last, limit: 500)
+                try $0.transfers.orphans(after: after, upTo: last, limit: 500)
             }
             guard let newest = page.last else { return }
             discard(page.map(\.id))
@@ -147,13 +147,13 @@ final class TransferDiscarder: ManagerPart, Sendable {
     private func discardIdle(_ step: [TransferID: Bool]) async throws {
         let found = try await store.read { [settings, incomplete = services.incomplete] reader in
             try step.compactMap { id, undoing -> Discarded? in
-                guard try !reader.isUsed(id), let transfer = try reader.transfer(id) else { return nil }
-                let tasks = try reader.tasks(subscribingTo: id)
+                guard try !reader.transfers.isUsed(id), let transfer = try reader.transfers.find(id) else { return nil }
+                let tasks = try reader.tasks.list(subscribingTo: id)
                 let isUndone =
                     transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })
                 let isServices = incomplete.contains(transfer.partial.directory)
                 return Discarded(
-                    transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone,
+                    transfer: transfer, readyNames: try reader.readyFiles.names(of: id), isUndone: isUndone,
                     guest: (tasks.first?.owner).flatMap { isServices || settings.isOperator($0) ? nil : $0 })
             }
         }
@@ -177,10 +177,10 @@ final class TransferDiscarder: ManagerPart, Sendable {
         let isUpload = try await store.write(.gathered) { tx in
             var isUpload = false
             for id in ids {
-                let cancelled = try tx.tasks(subscribingTo: id).filter { $0.state == .cancelled }
+                let cancelled = try tx.tasks.list(subscribingTo: id).filter { $0.state == .cancelled }
                 // The server may have created the upload after the cancellation.
-                for task in cancelled { try tx.abandonUpload(of: task, at: now) }
-                try tx.deleteTransfer(id)
+                for task in cancelled { try tx.abandonedUploads.add(of: task, at: now) }
+                try tx.transfers.delete(id)
                 isUpload = isUpload || cancelled.contains { $0.specification.kind == .upload }
             }
             return isUpload
@@ -273,16 +273,16 @@ final class TransferDiscarder: ManagerPart, Sendable {
     /// after a power failure, or were made by a hook beside its copy. Files of other stores have another tag in their
     /// names.
     private func sweepParts() async throws {
-        let tag = try await store.read { try $0.partTag() }
+        let tag = try await store.read { try $0.transfers.partTag() }
         guard !tag.isEmpty else { return }
         // A partial file is created after its row, so a higher number is not from an earlier daemon.
-        let last = try await store.read { try $0.lastTransferID() }
+        let last = try await store.read { try $0.transfers.lastID() }
         let recorded = try await store.read { try SweptDirectories.all(in: $0) }
         var directories = Set(recorded + [settings.downloadDirectory]).union(services.incomplete.all)
         var unswept: Set<String> = []
         var after: TaskID?
         while !isShuttingDown {
-            let page = try await store.read { [after] in try $0.directories(after: after, limit: 2000) }
+            let page = try await store.read { [after] in try $0.tasks.directories(after: after, limit: 2000) }
             directories.formUnion(page.directories)
             guard let newest = page.last else { break }
             after = newest
@@ -323,7 +323,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         let strays = try await store.read { reader in
             try names.filter { name in
                 guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
-                guard let transfer = try reader.transfer(id) else { return true }
+                guard let transfer = try reader.transfers.find(id) else { return true }
                 // A run may be writing to it. Otherwise the transfer's next run deletes it.
                 if name == transfer.replacementName { return false }
                 // The same name in another directory is what an interrupted move has left. Path and inode have to
@@ -333,7 +333,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
                     let kept = transfer.partial
                     return afterMove && kept.directory != path && kept.identity.inode != identity?.inode
                 }
-                return try !reader.readyFileNames(of: id).contains { name.hasPrefix($0) }
+                return try !reader.readyFiles.names(of: id).contains { name.hasPrefix($0) }
             }
         }
         guard !strays.isEmpty else { return }

@@ -34,8 +34,8 @@ enum ReplacingRules {
         let path = directory.path(of: name)
         let found = try await pool.run { try directory.facts(of: name) }
         let (published, isOfConfined) = try await store.read { reader in
-            let published = try reader.lastPublished(path: path)
-            let task = try published.flatMap { try reader.task($0.task) }
+            let published = try reader.publishedFiles.last(path: path)
+            let task = try published.flatMap { try reader.tasks.find($0.task) }
             return (published, task?.specification.destination.confinement != nil)
         }
         if let found, let published, published.owner == owner, published.file.isStill(found),

@@ -262,9 +262,9 @@ extension AttemptMaker {
         let (ids, now) = (subscribers, services.clock())
         try await services.store.write { tx in
             for id in ids {
-                guard let task = try tx.task(id) else { continue }
+                guard let task = try tx.tasks.find(id) else { continue }
                 for violation in verdict.violations {
-                    try tx.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
+                    try tx.events.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
                 }
             }
         }

@@ -68,7 +68,7 @@ enum DestinationDirectory {
         if services.incomplete.contains(path) {
             return try await openIncomplete(transfer, for: task.owner, settings, services, purpose)
         }
-        let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
+        let holders = try await services.store.read { try $0.tasks.list(subscribingTo: id) }
         let opener = holders.first { $0.holds(path) }?.specification ?? task
         do {
             return try await open(
@@ -94,7 +94,7 @@ enum DestinationDirectory {
             let directory = try await openForOperator(path, beneath: roots, services)
             if isNew {
                 let partial = PartialLocation(directory: path, identity: directory.identity)
-                try await services.store.write(.gathered) { try $0.update(partial: partial, of: id) }
+                try await services.store.write(.gathered) { try $0.transfers.update(partial: partial, of: id) }
             } else if !isAdmitted(directory, as: recorded, isOperators: true) {
                 throw TransferError(
                     .destinationUnavailable,

@@ -49,7 +49,7 @@ final class IncompleteDirectories: Sendable {
         let former = state.withLockedValue { $0.former }.subtracting(unsearched)
         guard !former.isEmpty else { return }
         let unused = try await store.write { tx in
-            let unused = try former.filter { try !tx.hasTransfers(in: $0) }
+            let unused = try former.filter { try !tx.transfers.hasAny(in: $0) }
             if !unused.isEmpty { try Self.set(try Self.stored(in: tx).subtracting(unused), in: tx) }
             return unused
         }
@@ -57,13 +57,13 @@ final class IncompleteDirectories: Sendable {
     }
 
     private static func stored(in reader: StoreReader) throws -> Set<String> {
-        let text = try reader.setting(key)
+        let text = try reader.settings.find(key)
         let list = text.flatMap { try? JSONValue(parsing: $0).arrayValue }
         return Set(list?.compactMap(\.stringValue) ?? [])
     }
 
     private static func set(_ paths: Set<String>, in tx: StoreTransaction) throws {
-        try tx.setSetting(key, paths.isEmpty ? nil : JSONValue.array(paths.sorted().map { .string($0) }).text)
+        try tx.settings.set(key, paths.isEmpty ? nil : JSONValue.array(paths.sorted().map { .string($0) }).text)
     }
 }
 

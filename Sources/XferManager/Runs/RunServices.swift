@@ -190,7 +190,7 @@ extension RunServices {
         Task { [spool, store, pool, logger] in
             do {
                 for name in try await pool.run({ () throws(FileError) in try spool.settledNames() }) {
-                    guard try await !store.read({ try $0.isWanted(spoolFile: name) }) else { continue }
+                    guard try await !store.read({ try $0.spool.isWanted(spoolFile: name) }) else { continue }
                     try await pool.run { () throws(FileError) in try spool.remove(name) }
                 }
             } catch {

@@ -125,14 +125,14 @@ extension TaskRun {
         let now = services.clock()
         pendingEvents = []
         return try await services.store.write(urgency) { tx in
-            guard let task = try tx.task(id), task.transferID == transferID else { throw Overtaken() }
+            guard let task = try tx.tasks.find(id), task.transferID == transferID else { throw Overtaken() }
             if !task.state.isTerminal {
-                for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+                for event in events { try tx.events.append(event, taskID: id, owner: task.owner, at: now) }
             }
             var machine = TaskStateMachine(task)
             machine.setOutcome { $0 = facts }
             let answer = try change(tx, &machine)
-            try tx.update(machine.task, from: task)
+            try tx.tasks.update(machine.task, from: task)
             return answer
         }
     }
@@ -188,7 +188,7 @@ extension TaskRun {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
         let events = try await services.store.read {
-            try $0.events(since: 0, types: [.cacheHit, .taskRefreshed, .taskNotModified], taskIDs: [id], limit: 2)
+            try $0.events.list(since: 0, types: [.cacheHit, .taskRefreshed, .taskNotModified], taskIDs: [id], limit: 2)
         }
         return events.map(\.type) == [.cacheHit]
     }
@@ -199,9 +199,9 @@ extension TaskRun {
         let (event, id, now) = (hit(response), taskID, services.clock())
         try await commit(.immediate) { tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }
-            guard try tx.events(since: 0, types: [.cacheHit], taskIDs: [id], limit: 1).isEmpty else { return }
-            try tx.append(event, taskID: id, owner: machine.task.owner, at: now)
-            if let kept { try tx.setResult(kept.result, of: id, at: now) }
+            guard try tx.events.list(since: 0, types: [.cacheHit], taskIDs: [id], limit: 1).isEmpty else { return }
+            try tx.events.append(event, taskID: id, owner: machine.task.owner, at: now)
+            if let kept { try tx.results.set(kept.result, of: id, at: now) }
         }
         withExtendedLifetime(kept) {}
     }

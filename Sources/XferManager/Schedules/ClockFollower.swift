@@ -42,7 +42,7 @@ actor ClockFollower: ManagerPart {
             logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
             do {
                 try await store.write(.bulky) { [services] tx in
-                    try tx.shiftWaits(by: step, now: now)
+                    try tx.waits.shift(by: step, now: now)
                     try services.ages.record(in: tx)
                 }
             } catch {
@@ -68,9 +68,9 @@ actor ClockFollower: ManagerPart {
                 let (last, effects) = try await store.write(.bulky) {
                     [after, conditionInputs, clock, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
                     let now = clock()
-                    let tasks = try tx.tasksWithConditions(after: after, limit: StoreTransaction.largestStep)
+                    let tasks = try tx.conditions.tasks(after: after, limit: StoreTransaction.largestStep)
                     return (
-                        tasks.lastID, try tx.applyConditions(to: Array(tasks), conditionInputs, inFlight, at: now)
+                        tasks.lastID, try tx.conditions.apply(to: Array(tasks), conditionInputs, inFlight, at: now)
                     )
                 }
                 await scheduler.perform(effects)
@@ -102,9 +102,9 @@ extension StoreTransaction {
     /// change and the new clock readings are committed in one transaction, so that no wait is moved twice.
     func followClock(_ ages: RetentionAges, at now: Timestamp) throws {
         if let step = ages.stepBeforeStart, ClockStep.isNoticed(step) {
-            try shiftWaits(by: step, now: now)
+            try waits.shift(by: step, now: now)
         } else {
-            try capWaits(at: now)
+            try waits.cap(at: now)
         }
         try ages.record(in: self)
     }

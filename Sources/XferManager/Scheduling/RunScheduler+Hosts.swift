@@ -44,7 +44,7 @@ extension RunScheduler {
         let now = clock()
         do {
             try await store.write { tx in
-                for task in try tx.refused(by: host, with: [403], after: now) {
+                for task in try tx.cooldowns.refusedTasks(by: host, with: [403], after: now) {
                     try tx.transition(task, at: now) { $0.onRoomAtHost() }
                 }
             }

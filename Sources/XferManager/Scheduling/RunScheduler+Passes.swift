@@ -135,7 +135,7 @@ extension RunScheduler {
         }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
-            try tx.liftDueCooldowns(now: clock())
+            try tx.cooldowns.liftDue(now: clock())
             // A condition that another transaction found open before this one is not closed again.
             pass.now = clock()
             try pass.startAll(in: tx)
@@ -163,7 +163,7 @@ extension RunScheduler {
             try await settleConditions()
             let retry = context.settings.withLockedValue(\.retry)
             let (unreadable, waiting) = try await store.write(.bulky) { tx in
-                let due = try tx.dueWaits(now: now, limit: StoreTransaction.largestStep)
+                let due = try tx.waits.due(now: now, limit: StoreTransaction.largestStep)
                 var waiting: [SpaceWait] = []
                 for task in due {
                     if let space = task.error?.space,
@@ -174,8 +174,8 @@ extension RunScheduler {
                         try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
                     }
                 }
-                try tx.setAside(due.unreadable)
-                try tx.liftDueCooldowns(now: now)
+                try tx.tasks.setAside(due.unreadable)
+                try tx.cooldowns.liftDue(now: now)
                 return (due.unreadable, waiting)
             }
             logUnreadable(unreadable)
@@ -193,10 +193,10 @@ extension RunScheduler {
         let (effects, unreadable) = try await store.write(.bulky) {
             [conditionInputs, clock, inFlight = context.inFlight] tx in
             let now = clock()
-            let due = try tx.dueConditions(now: now, limit: StoreTransaction.largestStep)
-            let effects = try tx.applyConditions(to: Array(due), conditionInputs, inFlight, at: now)
-            try tx.setAside(due.unreadable)
-            try tx.notifyDependents(conditionInputs, at: now)
+            let due = try tx.conditions.due(now: now, limit: StoreTransaction.largestStep)
+            let effects = try tx.conditions.apply(to: Array(due), conditionInputs, inFlight, at: now)
+            try tx.tasks.setAside(due.unreadable)
+            try tx.dependencies.notifyDependents(conditionInputs, at: now)
             return (effects, due.unreadable)
         }
         logUnreadable(unreadable)
@@ -226,7 +226,8 @@ extension StoreReader {
     /// The time at which the first wait or cooldown ends or a condition is due; in the past if dependents have to be
     /// notified.
     fileprivate func nextWakeUp() throws -> Timestamp? {
-        if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
-        return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()
+        if try dependencies.nextEndedTarget() != nil { return Timestamp(seconds: 0) }
+        return [try waits.earliestEnd(), try cooldowns.earliestEnd(), try conditions.earliest()].compactMap(\.self)
+            .min()
     }
 }

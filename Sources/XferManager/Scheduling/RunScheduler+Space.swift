@@ -22,7 +22,7 @@ extension RunScheduler {
                 for place in places {
                     let wait = waiting[place]
                     // The task may have another directory by now.
-                    guard let task = try StoreError.nilIfUnreadable({ try tx.task(wait.task) }),
+                    guard let task = try StoreError.nilIfUnreadable({ try tx.tasks.find(wait.task) }),
                         task.error?.space?.directory == wait.space.directory
                     else { continue }
                     try tx.transition(task, at: now) { $0.onRoom(at: now) }

@@ -55,10 +55,10 @@ extension RunScheduler {
     func requeueRuns(matching query: TaskQuery) async throws {
         await commitAllStarts()
         let ids = try await store.read { reader -> [TaskID] in
-            guard let last = try reader.maxTaskID() else { return [] }
-            let ids = try reader.ids(matching: query, upTo: last, limit: 100_000)
+            guard let last = try reader.tasks.lastID() else { return [] }
+            let ids = try reader.tasks.ids(matching: query, upTo: last, limit: 100_000)
             return try ids.filter { id in
-                guard let task = try reader.task(id) else { return false }
+                guard let task = try reader.tasks.find(id) else { return false }
                 let isBound = try reader.isPublishing(task) || reader.mayHaveBegun(task)
                 return !isBound && RepetitionRules.mayRepeat(task.specification)
             }
@@ -97,7 +97,7 @@ extension RunScheduler {
         // A pass may have started a task on it that is not launched yet.
         await passEnded()
         guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld else { return }
-        let found = try? await store.read { try $0.queued(coalescing: key, limit: 1) }
+        let found = try? await store.read { try $0.tasks.queued(coalescing: key, limit: 1) }
         guard let found, !found.isEmpty else {
             // Nothing is queued, perhaps because a pass that began meanwhile has just started it.
             return await passEnded()

@@ -193,13 +193,13 @@ extension StoreTransaction {
     func restoreRunning(
         after: TaskID?, except live: Set<TaskID>, at now: Timestamp
     ) throws -> (seen: [TaskID], unreadable: [TaskID]) {
-        let tasks = try tasks(inState: .running, after: after, limit: 500)
+        let tasks = try self.tasks.list(inState: .running, after: after, limit: 500)
         for task in tasks where !live.contains(task.id) {
             let canContinue = try !mayHaveBegun(task)
             try transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
         }
         let unreadable = tasks.unreadable.filter { !live.contains($0) }
-        try setAside(unreadable)
+        try self.tasks.setAside(unreadable)
         return ((tasks.map(\.id) + tasks.unreadable).sorted(), unreadable)
     }
 }

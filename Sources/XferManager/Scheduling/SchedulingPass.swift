@@ -97,7 +97,7 @@ struct SchedulingPass: Sendable {
     /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
     mutating func startAll(in tx: StoreTransaction) throws {
         // Otherwise each live transfer would be asked who joins.
-        guard try tx.hasQueuedTasks() else {
+        guard try tx.tasks.hasQueued() else {
             starts.settled = ignoringCooldown
             return
         }
@@ -109,10 +109,10 @@ struct SchedulingPass: Sendable {
         let queue = StoredQueue(
             tx, uncommitted: briefs?.uncommitted, freeSlots: scheduler.freeSlots)
         while !isFull, let id = try scheduler.next(in: queue) {
-            guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
+            guard let task = try StoreError.nilIfUnreadable({ try tx.tasks.find(id) }) else {
                 // It could not be taken out of the queue.
                 guard !starts.unreadable.contains(id) else { break }
-                try tx.setAside([id])
+                try tx.tasks.setAside([id])
                 queue.removeUnreadable(id)
                 starts.unreadable.append(id)
                 deferred += 1
@@ -150,13 +150,13 @@ struct SchedulingPass: Sendable {
     /// rotation now, so they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
         for id in ignoringCooldown.sorted() where !isFull && scheduler.freeSlots > 0 {
-            let task = try StoreError.nilIfUnreadable { try tx.task(id) }
-            guard let task, task.state == .queued, try tx.cooldown(of: task.host) != nil else {
+            let task = try StoreError.nilIfUnreadable { try tx.tasks.find(id) }
+            guard let task, task.state == .queued, try tx.cooldowns.end(of: task.host) != nil else {
                 starts.settled.insert(id)
                 continue
             }
             let need = DescriptorRules.need(of: task.specification, segments: segments)
-            let group = try task.group.flatMap { try tx.groupSettings($0) }
+            let group = try task.group.flatMap { try tx.groups.settings($0) }
             guard group?.isPaused != true, scheduler.mayStart(task.lane, groupLimit: group?.limits.maxActive),
                 !scheduler.isRunning(id), scheduler.affords(descriptors: need)
             else { continue }
@@ -189,8 +189,8 @@ struct SchedulingPass: Sendable {
         }
         if let key = task.coalesceKey {
             // Others of its key would share its transfer, and kept bytes could be continued.
-            guard try !tx.hasOthers(thanTask: task.id, coalescing: key),
-                try tx.transfers(keptUnder: key, limit: 1).isEmpty
+            guard try !tx.tasks.hasOthers(thanTask: task.id, coalescing: key),
+                try tx.transfers.list(keptUnder: key, limit: 1).isEmpty
             else { return false }
         }
         let need = DescriptorRules.need(of: task.specification, segments: segments)
@@ -206,7 +206,7 @@ struct SchedulingPass: Sendable {
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let key = task.coalesceKey else { return false }
         let found = live.filter { $0.value.key == key && mayShare(task, with: $0.value) }.keys.min()
-        guard let found, let transfer = try tx.transfer(found), try mayLeaveItsTransfer(task, in: tx) else {
+        guard let found, let transfer = try tx.transfers.find(found), try mayLeaveItsTransfer(task, in: tx) else {
             return false
         }
         try start(task, transfer, in: tx)
@@ -215,8 +215,8 @@ struct SchedulingPass: Sendable {
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
         guard let key = joined.key else { return }
-        let waiting = try tx.queued(coalescing: key, limit: Self.maxJoins)
-        guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
+        let waiting = try tx.tasks.queued(coalescing: key, limit: Self.maxJoins)
+        guard !waiting.isEmpty, let transfer = try tx.transfers.find(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             guard try mayLeaveItsTransfer(task, in: tx) else { continue }
             guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
@@ -231,7 +231,7 @@ struct SchedulingPass: Sendable {
         if isMetered, !task.specification.request.allowsMetered {
             try tx.transition(task, at: now) { $0.onBlocked(Wait(.network)) }
             starts.hasHeldOffMetered = true
-        } else if try tx.mayStart(task, inputs, at: now) {
+        } else if try tx.conditions.mayStart(task, inputs, at: now) {
             return true
         }
         inFlight.leave(task.id)
@@ -243,7 +243,7 @@ struct SchedulingPass: Sendable {
     /// another transfer it would publish a second file.
     private func mayLeaveItsTransfer(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let id = task.transferID else { return true }
-        return try tx.transfer(id)?.publishIntent == nil
+        return try tx.transfers.find(id)?.publishIntent == nil
     }
 
     /// True if the task may share the transfer. A key made while owners shared transfers may outlive that setting.
@@ -280,20 +280,20 @@ struct SchedulingPass: Sendable {
         of task: TransferTask, in tx: StoreTransaction
     ) throws -> (transfer: Transfer, isNew: Bool) {
         // The task holds it, so it is not deleted.
-        if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
+        if let id = task.transferID, let transfer = try tx.transfers.find(id) { return (transfer, false) }
         let place = self.place(task.specification)
         if let key = task.coalesceKey {
-            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept)
+            for transfer in try tx.transfers.list(keptUnder: key, limit: Self.maxKept)
             where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
                 guard SharingRules.canContinue(transfer, in: place) else { continue }
-                let holders = try tx.tasks(subscribingTo: transfer.id)
+                let holders = try tx.tasks.list(subscribingTo: transfer.id)
                 let areOwn = holders.unreadable.isEmpty && holders.allSatisfy { $0.owner == task.owner }
                 if isSharedBetweenOwners || areOwn {
                     return (transfer, false)
                 }
             }
         }
-        return (try tx.insertTransfer(partial: place, at: now), true)
+        return (try tx.transfers.insert(partial: place, at: now), true)
     }
 }
 
@@ -345,7 +345,7 @@ private final class StoredQueue: QueueIndex {
     func markServed(_ lane: QueueLane) throws {
         if only?.lane == lane { return }
         removeFromNext(lane)
-        only = try tx.markServed(lane) ? nil : (lane, asked)
+        only = try tx.queue.markServed(lane) ? nil : (lane, asked)
     }
 
     private func removeFromNext(_ lane: QueueLane) {
@@ -353,7 +353,7 @@ private final class StoredQueue: QueueIndex {
         lanes[lane.priority]?.remove(at: index)
     }
 
-    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
+    func maxActive(of group: GroupKey) throws -> Int? { try tx.groups.maxActive(of: group) }
 
     func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane? {
         if empty[priority] == excluded { return nil }
@@ -362,7 +362,7 @@ private final class StoredQueue: QueueIndex {
         }
         asked = excluded
         let lane =
-            try nextOfPage(priority, excluded) ?? tx.nextLane(priority: priority, without: excluded)
+            try nextOfPage(priority, excluded) ?? tx.queue.nextLane(priority: priority, without: excluded)
         if lane == nil { empty[priority] = excluded }
         return lane
     }
@@ -370,7 +370,7 @@ private final class StoredQueue: QueueIndex {
     private func nextOfPage(_ priority: Priority, _ excluded: LaneExclusions) throws -> QueueLane? {
         guard excluded.groups.isEmpty, excluded.profiles.isEmpty else { return nil }
         if lanes[priority]?.isEmpty ?? true {
-            lanes[priority] = try tx.nextLanes(priority: priority, limit: pageSize)[...]
+            lanes[priority] = try tx.queue.nextLanes(priority: priority, limit: pageSize)[...]
         }
         return lanes[priority]?.first { !excluded.hosts.contains($0.host) }
     }
@@ -391,7 +391,7 @@ private final class StoredQueue: QueueIndex {
 
     /// Returns the first tasks that are not uncommitted starts; `limit` counts those, too.
     private func first(of lane: QueueLane, _ order: QueueOrder, limit: Int) throws -> [TaskID] {
-        let read = try tx.heads(of: lane, order: order, limit: limit)
+        let read = try tx.queue.heads(of: lane, order: order, limit: limit)
         return uncommitted?.removeUncommitted(from: read) ?? read
     }
 }

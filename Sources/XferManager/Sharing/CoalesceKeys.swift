@@ -20,7 +20,7 @@ struct CoalesceKeys: Sendable {
         let key = key(of: machine.task.specification)
         guard key != machine.task.coalesceKey else { return false }
         machine.coalesce(under: key)
-        guard let transfer = machine.task.transferID, try tx.isUsed(transfer, but: machine.task.id) else {
+        guard let transfer = machine.task.transferID, try tx.transfers.isUsed(transfer, but: machine.task.id) else {
             return false
         }
         machine.unsubscribe()

@@ -23,7 +23,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
         guard let times = failedURLs.window(at: clock()) else { return (FailedURLPage(entries: []), timeToLive) }
         do {
             let page = try await store.read {
-                try $0.failedURLs(
+                try $0.failedURLs.list(
                     of: principal.visibleOwner, within: times, ascending: ascending, limit: limit, cursor: cursor)
             }
             return (page, timeToLive)
@@ -44,7 +44,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
             var removed: [FailedURLID] = []
             for part in ids.chunks(of: TaskStore.rowsPerStep) {
                 removed += try await translatingStoreErrors {
-                    try await store.write(.rows(part.count)) { try $0.removeFailedURLs(part, of: owner) }
+                    try await store.write(.rows(part.count)) { try $0.failedURLs.remove(part, of: owner) }
                 }
             }
             return removed
@@ -52,7 +52,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
             let url = try admission(for: principal).resolve(text, against: nil, path: "").url
             guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
             return try await translatingStoreErrors {
-                try await store.write { try $0.removeFailedURLs(urlDigest: urlDigest, of: owner) }
+                try await store.write { try $0.failedURLs.remove(urlDigest: urlDigest, of: owner) }
             }
         }
     }
@@ -61,7 +61,7 @@ public struct FailedURLCommands: ManagerPart, Sendable {
     public func clear(for principal: Principal) async throws -> Int {
         let owner = principal.visibleOwner
         return try await translatingStoreErrors {
-            try await store.repeating { try $0.clearFailedURLs(of: owner) }
+            try await store.repeating { try $0.failedURLs.clear(of: owner) }
         }
     }
 }
@@ -89,14 +89,14 @@ struct FailedURLList: Sendable {
     let timeToLive: Int64
 
     /// True if an entry may refuse a task.
-    func hasEntries(in tx: StoreTransaction) throws -> Bool { try timeToLive > 0 && tx.hasFailedURLs() }
+    func hasEntries(in tx: StoreTransaction) throws -> Bool { try timeToLive > 0 && tx.failedURLs.hasAny() }
 
     /// The reason for which a new task is refused; nil if it is not.
     func refusal(
         of specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp
     ) throws -> TransferError? {
-        guard let times = window(at: now), try tx.hasFailedURLs(), let key = key(of: specification),
-            let entry = try tx.failedURL(key: key.bytes, within: times)
+        guard let times = window(at: now), try tx.failedURLs.hasAny(), let key = key(of: specification),
+            let entry = try tx.failedURLs.find(key: key.bytes, within: times)
         else { return nil }
         return FailedURLRules.refusal(
             of: specification.request, because: entry,
@@ -116,14 +116,14 @@ struct FailedURLList: Sendable {
                 let key = key(of: task.specification),
                 let urlDigest = CoalesceKey.digest(of: task.specification.request.url, digest)
             else { return }
-            try tx.insertFailedURL(
+            try tx.failedURLs.insert(
                 key: key.bytes, urlDigest: urlDigest, of: task, error: error, maxCount: FailedURLRules.largestCount,
                 at: now)
         case .completed:
-            guard FailedURLRules.isRefuted(by: task.outcome), try tx.hasFailedURLs(),
+            guard FailedURLRules.isRefuted(by: task.outcome), try tx.failedURLs.hasAny(),
                 let key = key(of: task.specification)
             else { return }
-            try tx.removeFailedURL(key: key.bytes)
+            try tx.failedURLs.remove(key: key.bytes)
         case .queued, .waiting, .running, .paused, .staged, .cancelled:
             return
         }

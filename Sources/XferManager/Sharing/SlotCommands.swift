@@ -19,7 +19,7 @@ public struct SlotCommands: ManagerPart, Sendable {
                 guard let task = try tx.holder(ofSlot: slot, of: principal.owner) else { return nil }
                 var machine = TaskStateMachine(task)
                 machine.respecify { $0.slot = nil }
-                try tx.update(machine.task)
+                try tx.tasks.update(machine.task)
                 return machine.task
             }
         }
@@ -32,7 +32,7 @@ public struct SlotCommands: ManagerPart, Sendable {
             try await store.write { tx -> (TransferTask?, [Effect]) in
                 guard let holder = try tx.holder(ofSlot: slot, of: principal.owner) else { return (nil, []) }
                 let (_, effects) = try tx.apply(.cancel, to: [holder.id], for: principal, at: now)
-                return (try tx.task(holder.id), effects)
+                return (try tx.tasks.find(holder.id), effects)
             }
         }
         await scheduler.perform(effects)
@@ -46,10 +46,10 @@ extension StoreTransaction {
     /// The new task joins before the others leave, so that a transfer they share always has a task.
     func supersede(by task: TransferTask, at now: Timestamp) throws -> [Effect] {
         guard let slot = task.specification.slot else { return [] }
-        let found = Array(try tasks(inSlot: slot, of: task.owner))
+        let found = Array(try tasks.list(inSlot: slot, of: task.owner))
         return try SlotRules.superseded(by: task.id, among: found).map { holder in
             let spoolFiles = try spoolFiles(after: .cancel, of: holder)
-            try releaseReservations(of: holder.id)
+            try reservations.release(of: holder.id)
             let ended = try transition(holder, at: now) { $0.onSuperseded(by: task.id, at: now) }
             return Effect(
                 task: holder.id, transfer: holder.transferID, action: ended.action, spoolFiles: spoolFiles)
@@ -59,6 +59,6 @@ extension StoreTransaction {
 
 extension StoreReader {
     fileprivate func holder(ofSlot slot: String, of owner: Owner) throws -> TransferTask? {
-        try tasks(inSlot: slot, of: owner).last { SlotRules.isOccupied(in: $0.state) }
+        try tasks.list(inSlot: slot, of: owner).last { SlotRules.isOccupied(in: $0.state) }
     }
 }

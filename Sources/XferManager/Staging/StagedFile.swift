@@ -117,11 +117,13 @@ struct StagedFile: Sendable {
                 leases.isInForce(lease)
             })
         let outcome = await services.publishing.publish(published, in: directory) { tx, intent, isReplacing in
-            guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), task.state == .staged,
+            guard let task = try StoreError.nilIfUnreadable({ try tx.tasks.find(id) }), task.state == .staged,
                 task.transferID == transferID
             else { throw Overtaken() }
-            guard try isReplacing || tx.reserve(intent.finalName, in: directoryID, by: id) else { return false }
-            try tx.setPublishIntent(intent, of: transferID)
+            guard try isReplacing || tx.reservations.reserve(intent.finalName, in: directoryID, by: id) else {
+                return false
+            }
+            try tx.transfers.setPublishIntent(intent, of: transferID)
             return true
         }
         switch outcome {
@@ -150,12 +152,12 @@ extension StoreTransaction {
             outcome.skipped = isSkipped
         }
         let transition = machine.onCommit(size: size, at: now)
-        let leavesBytes = try isSkipped || recordPublished(task, from: transfer, size: size)
-        try releaseReservations(of: task.id)
+        let leavesBytes = try isSkipped || publishedFiles.record(task, from: transfer, size: size)
+        try reservations.release(of: task.id)
         machine.unsubscribe()
         try write(machine, transition, at: now)
         try failedURLs.record(machine.task, in: self, at: now)
-        if !leavesBytes { try deleteTransfer(transfer) }
+        if !leavesBytes { try transfers.delete(transfer) }
         return leavesBytes
     }
 }

@@ -148,7 +148,7 @@ public actor StagedPublishing: ManagerPart {
             do {
                 named.append((file, try result.get()))
             } catch is Overtaken {
-                let state = try await store.read { try $0.task(file.taskID)?.state }
+                let state = try await store.read { try $0.tasks.find(file.taskID)?.state }
                 outcome.unchanged.append(SelectionResult.Unchanged(id: file.taskID, state: state ?? .cancelled))
             } catch let error where !(error is StoreError) {
                 // What cannot be determined now is checked by the next commit, or at the next start.
@@ -176,7 +176,10 @@ public actor StagedPublishing: ManagerPart {
     private func open(_ task: TransferTask) async throws -> StagedFile {
         let (id, transferID) = (task.id, task.transferID)
         let found = try await store.read { reader in
-            (transfer: try transferID.flatMap { try reader.transfer($0) }, ready: try reader.readyFile(of: id))
+            (
+                transfer: try transferID.flatMap { try reader.transfers.find($0) },
+                ready: try reader.readyFiles.find(of: id)
+            )
         }
         guard let transfer = found.transfer, let ready = found.ready else {
             throw TransferError(.fileMoveFailed, "the database no longer contains the staged file")
@@ -217,7 +220,7 @@ public actor StagedPublishing: ManagerPart {
         return try await store.write { tx in
             var others: [TaskID: TaskState] = [:]
             for file in files {
-                let task = try tx.task(file.id)
+                let task = try tx.tasks.find(file.id)
                 if let task, task.transferID == file.transfer, task.state == .staged {
                     _ = try tx.complete(
                         task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, at: now)
@@ -238,7 +241,8 @@ public actor StagedPublishing: ManagerPart {
         var settling: [Task<Void, Never>] = []
         var after: TaskID?
         while true {
-            let page = try await store.read { [after] in try $0.interruptedCommits(after: after, limit: 500) }
+            let page = try await store.read { [after] in try $0.readyFiles.interruptedCommits(after: after, limit: 500)
+            }
             guard let last = page.last else { break }
             for id in page where commits[id] == nil {
                 await beginCommit(id)
@@ -251,7 +255,7 @@ public actor StagedPublishing: ManagerPart {
 
     /// Settles a task for which `beginCommit` was called.
     private func settleCommit(of id: TaskID) async {
-        let transfer = try? await store.read { try $0.task(id)?.transferID }
+        let transfer = try? await store.read { try $0.tasks.find(id)?.transferID }
         defer {
             endCommit(id)
             // A cancellation meanwhile has left the bytes to this.
@@ -268,10 +272,10 @@ public actor StagedPublishing: ManagerPart {
     /// Completes a staged task whose file has its final name already. Otherwise returns false, and no intent is left.
     private func settle(_ id: TaskID) async throws -> Bool {
         let found = try await store.read { reader in
-            let task = try reader.task(id)
+            let task = try reader.tasks.find(id)
             return (
-                task: task, transfer: try task?.transferID.flatMap { try reader.transfer($0) },
-                ready: try reader.readyFile(of: id)
+                task: task, transfer: try task?.transferID.flatMap { try reader.transfers.find($0) },
+                ready: try reader.readyFiles.find(of: id)
             )
         }
         guard let task = found.task, let transfer = found.transfer, let intent = transfer.publishIntent else {
@@ -285,12 +289,12 @@ public actor StagedPublishing: ManagerPart {
         let (now, failedURLs) = (clock(), failedURLs)
         let path = directory.path(of: intent.finalName)
         let (isCompleted, leavesBytes) = try await store.write { tx -> (Bool, Bool) in
-            guard let task = try tx.task(id), task.state == .staged, task.transferID == transfer.id else {
+            guard let task = try tx.tasks.find(id), task.state == .staged, task.transferID == transfer.id else {
                 return (false, false)
             }
             guard isDone else {
-                try tx.setPublishIntent(nil, of: transfer.id)
-                try tx.releaseReservations(of: id)
+                try tx.transfers.setPublishIntent(nil, of: transfer.id)
+                try tx.reservations.release(of: id)
                 return (false, false)
             }
             let leavesBytes = try tx.complete(

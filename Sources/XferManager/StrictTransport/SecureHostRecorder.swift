@@ -52,7 +52,7 @@ final class SecureHostRecorder: Sendable {
             do {
                 try await store.write { tx in
                     for (name, host) in pending {
-                        if let host { try tx.setSecureHost(host) } else { try tx.removeSecureHost(name) }
+                        if let host { try tx.secureHosts.set(host) } else { try tx.secureHosts.remove(name) }
                     }
                 }
             } catch {

@@ -12,7 +12,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
 
     /// Reads the hosts from the database, and stores changes from then on.
     func begin() async throws {
-        let hosts = try await store.read { try $0.secureHosts(limit: SecureHostList.maxCount) }
+        let hosts = try await store.read { try $0.secureHosts.list(limit: SecureHostList.maxCount) }
         memory.setMode(settings.strictTransport)
         memory.begin(with: hosts) { [recorder] in recorder.record($0) }
     }
@@ -30,7 +30,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
         try await translatingStoreErrors {
             var named = hosts
             // A host may be stored that memory had no room for.
-            if named == nil { named = try await store.read { try $0.secureHosts(limit: .max) }.map(\.host) }
+            if named == nil { named = try await store.read { try $0.secureHosts.list(limit: .max) }.map(\.host) }
             let forgotten = memory.remove(named ?? [])
             try await recorder.flush()
             let known = Set(forgotten)

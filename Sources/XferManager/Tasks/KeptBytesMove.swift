@@ -26,9 +26,9 @@ struct KeptBytesMove: Sendable {
         let (services, settings) = (context.services, context.settings.withLockedValue(\.self))
         guard task.state != .running, task.specification.kind == .download, let id = task.transferID else { return nil }
         let found = try await services.store.read { reader -> Transfer? in
-            guard let transfer = try reader.transfer(id), transfer.publishIntent == nil,
+            guard let transfer = try reader.transfers.find(id), transfer.publishIntent == nil,
                 transfer.resumeData.segments.contains(where: { $0.committed > $0.start }),
-                try !reader.isUsed(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
+                try !reader.transfers.isUsed(id, but: task.id), try reader.readyFiles.names(of: id).isEmpty
             else { return nil }
             return transfer
         }
@@ -88,13 +88,13 @@ struct KeptBytesMove: Sendable {
     /// Moves the transfer within the transaction that changes the task. False if the transfer has changed since the
     /// copy.
     func commit(of task: TransferTask, in tx: StoreTransaction) throws -> Bool {
-        guard task.transferID == transfer.id, let present = try tx.transfer(transfer.id),
+        guard task.transferID == transfer.id, let present = try tx.transfers.find(transfer.id),
             present.resumeData == transfer.resumeData, present.partial == transfer.partial,
-            present.publishIntent == nil, try !tx.isUsed(transfer.id, but: task.id)
+            present.publishIntent == nil, try !tx.transfers.isUsed(transfer.id, but: task.id)
         else { return false }
-        try tx.update(
+        try tx.transfers.update(
             partial: PartialLocation(directory: target.path, identity: target.identity), of: transfer.id)
-        try tx.update(resumeData: resumeData, of: transfer.id)
+        try tx.transfers.update(resumeData: resumeData, of: transfer.id)
         return true
     }
 
@@ -124,16 +124,16 @@ enum SweptDirectories {
     private static let maxCount = 1000
 
     static func all(in reader: StoreReader) throws -> [String] {
-        try reader.setting(key).map { $0.split(separator: separator).map { String($0) } } ?? []
+        try reader.settings.find(key).map { $0.split(separator: separator).map { String($0) } } ?? []
     }
 
     static func add(_ directories: [String], in tx: StoreTransaction) throws {
         let known = try all(in: tx).filter { !directories.contains($0) }
-        try tx.setSetting(key, (known + directories).suffix(maxCount).joined(separator: String(separator)))
+        try tx.settings.set(key, (known + directories).suffix(maxCount).joined(separator: String(separator)))
     }
 
     static func remove(_ directories: [String], in tx: StoreTransaction) throws {
         let rest = try all(in: tx).filter { !directories.contains($0) }
-        try tx.setSetting(key, rest.isEmpty ? nil : rest.joined(separator: String(separator)))
+        try tx.settings.set(key, rest.isEmpty ? nil : rest.joined(separator: String(separator)))
     }
 }

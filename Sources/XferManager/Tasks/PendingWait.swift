@@ -158,7 +158,7 @@ extension StoreReader {
     fileprivate func states(
         of ids: [TaskID], visibleTo principal: Principal
     ) throws -> [TaskID: TaskState] {
-        let outlines = try outlines(of: ids)
+        let outlines = try tasks.outlines(of: ids)
         var states: [TaskID: TaskState] = [:]
         for id in ids {
             if let outline = outlines[id] {
@@ -181,7 +181,7 @@ extension StoreReader {
         var last: TransferTask?
         for id in ids where !missing.contains(id) {
             if last?.id != id {
-                guard left > 0, let task = try StoreError.nilIfUnreadable({ try task(id) }) else {
+                guard left > 0, let task = try StoreError.nilIfUnreadable({ try self.tasks.find(id) }) else {
                     outcome.unread.append(id)
                     continue
                 }

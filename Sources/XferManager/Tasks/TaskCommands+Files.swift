@@ -36,7 +36,7 @@ extension TaskCommands {
                     guard let task = try StoreError.nilIfUnreadable({ try reader.visibleTask(id, to: principal) })
                     else { return nil }
                     return try Published(task, in: reader)
-                }, try reader.partTag()
+                }, try reader.transfers.partTag()
             )
         }
         let (files, staying) = await delete(published, tag: tag)
@@ -100,7 +100,7 @@ extension TaskCommands {
                 !task.outcome.notModified, let path = task.outcome.finalPath
             else { return nil }
             (id, owner, self.path) = (task.id, task.owner, path)
-            file = try reader.publishedFile(of: task.id)
+            file = try reader.publishedFiles.find(of: task.id)
             // After a hook the bytes are the hook's.
             let isProcessed = file?.version.hasSuffix("p") ?? false
             digest = isProcessed ? nil : task.specification.checksum

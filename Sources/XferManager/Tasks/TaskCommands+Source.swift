@@ -44,11 +44,11 @@ extension TaskCommands {
                 }
                 try tx.requireConfinedName(of: machine.task)
                 try coalesceKeys.renew(&machine, in: tx, at: now)
-                try tx.forgetFormerSource(of: machine.task)
+                try tx.transfers.forgetFormerSource(of: machine.task)
                 let transition = machine.onNewSource(at: now)
                 try tx.write(machine, transition, at: now)
                 // The retry delay that the previous URL's server requested does not apply to the new one.
-                try tx.endCooldowns(causedBy: [id])
+                try tx.cooldowns.expire(causedBy: [id])
                 // As a retried task it takes its slot again.
                 let effects = task.state == .failed ? try tx.supersede(by: machine.task, at: now) : []
                 return (machine.task, effects)
@@ -77,11 +77,11 @@ extension TaskSpecification {
     }
 }
 
-extension StoreTransaction {
+extension TransferTable where Store == StoreTransaction {
     /// Removes the record that the previous first source sent wrong bytes, or answers that did not look like the file:
     /// it does not apply to the new one.
     fileprivate func forgetFormerSource(of task: TransferTask) throws {
-        guard let id = task.transferID, let known = try transfer(id) else { return }
+        guard let id = task.transferID, let known = try find(id) else { return }
         var use = known.sourceUse
         use.suspects.remove(0)
         use.excluded.remove(0)

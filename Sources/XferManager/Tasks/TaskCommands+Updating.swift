@@ -71,19 +71,19 @@ extension TaskCommands {
         do {
             (updated, effect) = try await translatingStoreErrors {
                 try await store.write { [coalesceKeys, incomplete = context.services.incomplete] tx in
-                    let schedule = try tx.task(id)?.specification.schedule
-                    let stored = try tx.storedBytes(of: principal.owner)
+                    let schedule = try tx.tasks.find(id)?.specification.schedule
+                    let stored = try tx.storedBytes.total(of: principal.owner)
                     var updated = try tx.apply(
                         changes, to: id, directory: hasMoved ? identity : nil, move, incomplete,
                         confinement: hasMoved || confines ? .some(confinement) : nil, coalesceKeys, for: principal,
                         restricts: restricts, at: now)
                     // A user beyond the limit can still change what takes no more.
-                    if try tx.storedBytes(of: principal.owner) > stored {
+                    if try tx.storedBytes.total(of: principal.owner) > stored {
                         try tx.requireStorage(of: principal, maxStored: maxStored)
                     }
                     guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
                     var machine = TaskStateMachine(updated.task)
-                    let effect = try tx.reschedule(
+                    let effect = try tx.conditions.reschedule(
                         &machine, from: schedule, for: principal, path: TaskChanges.path, inputs, at: now)
                     updated.task = machine.task
                     return (updated, effect)

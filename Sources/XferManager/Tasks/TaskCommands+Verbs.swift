@@ -156,7 +156,7 @@ extension TaskCommands {
                         continue
                     }
                     do {
-                        try tx.move(id, to: position, order: order)
+                        try tx.queue.move(id, to: position, order: order)
                     } catch StoreError.otherLane(let other) {
                         throw ManagerError.invalidState(
                             id, task.state,
@@ -184,12 +184,12 @@ extension ManagerPart {
         _ body: ([TaskID]) async throws -> Void
     ) async throws {
         let filter = filter.restricted(to: principal)
-        let newest: TaskID? = if let span { span.last } else { try await store.read { try $0.maxTaskID() } }
+        let newest: TaskID? = if let span { span.last } else { try await store.read { try $0.tasks.lastID() } }
         guard let last = newest else { return }
         var after = span?.after
         while true {
             let page = try await store.readStates { [after] in
-                try $0.idPage(matching: filter, after: after, upTo: last, limit: limit)
+                try $0.tasks.idPage(matching: filter, after: after, upTo: last, limit: limit)
             }
             if !page.ids.isEmpty { try await body(page.ids) }
             guard let reached = page.reached else { return }

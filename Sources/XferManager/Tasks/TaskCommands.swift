@@ -44,7 +44,7 @@ extension TaskCommands {
     static func firstTask(
         _ added: [AddedTask], newest: TransferTask?, store: StoreReader
     ) throws -> (task: TransferTask, isExisting: Bool) {
-        guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+        guard let task = try newest ?? store.tasks.find(added[0].id) else { throw ManagerError.notFound(added[0].id) }
         return (task: task, isExisting: added[0].isExisting)
     }
 
@@ -125,7 +125,7 @@ extension TaskCommands {
                 var found: [AddedTask] = []
                 for (task, requestText) in zip(tasks, requestText) {
                     guard let key = task.clientKey, let requestText,
-                        let id = try reader.earlierAdd(owner: owner, clientKey: key, requestText: requestText)
+                        let id = try reader.tasks.earlierAdd(owner: owner, clientKey: key, requestText: requestText)
                     else { return nil }
                     found.append(AddedTask(id: id, isExisting: true))
                 }

@@ -18,7 +18,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         } catch let error as StoreError {
             guard case .unreadable = error else { throw error }
             context.recordDamage([id])
-            let damaged = try await store.read { try $0.damagedTask(id) }
+            let damaged = try await store.read { try $0.tasks.findDamaged(id) }
             guard principal.isOperator || damaged?.owner == principal.owner else { throw ManagerError.notFound(id) }
             guard let damaged else { throw error }
             throw ManagerError.invalidState(
@@ -42,7 +42,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             try stored.reduce(into: known) { known, task in
                 guard
                     let transfer = try StoreError.nilIfUnreadable({
-                        try task.transferID.flatMap { try reader.transfer($0) }
+                        try task.transferID.flatMap { try reader.transfers.find($0) }
                     })
                 else { return }
                 let (specification, use) = (task.specification, transfer.sourceUse)
@@ -62,9 +62,9 @@ public struct TaskQueries: ManagerPart, Sendable {
         guard !staged.isEmpty else { return [:] }
         return try await store.read { reader in
             try staged.reduce(into: [:]) { known, task in
-                guard let file = try StoreError.nilIfUnreadable({ try reader.readyFile(of: task.id) }),
+                guard let file = try StoreError.nilIfUnreadable({ try reader.readyFiles.find(of: task.id) }),
                     let transfer = try StoreError.nilIfUnreadable({
-                        try task.transferID.flatMap { try reader.transfer($0) }
+                        try task.transferID.flatMap { try reader.transfers.find($0) }
                     })
                 else { return }
                 known[task.id] = (file, transfer.partial.directory)
@@ -80,7 +80,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             try kept.reduce(into: [:]) { known, task in
                 guard
                     let transfer = try StoreError.nilIfUnreadable({
-                        try task.transferID.flatMap { try reader.transfer($0) }
+                        try task.transferID.flatMap { try reader.transfers.find($0) }
                     })
                 else { return }
                 known[task.id] = transfer.resumeData.segments
@@ -94,7 +94,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         guard !published.isEmpty else { return [:] }
         return try await store.read { reader in
             try published.reduce(into: [:]) { known, id in
-                known[id] = try StoreError.nilIfUnreadable { try reader.publishedDigest(of: id) }
+                known[id] = try StoreError.nilIfUnreadable { try reader.publishedFiles.digest(of: id) }
             }
         }
     }
@@ -106,7 +106,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         return try await store.read { reader in
             try downloads.reduce(into: [:]) { known, id in
                 known[id] = try StoreError.nilIfUnreadable {
-                    try reader.lastEvent(of: id, types: [.taskSourceChanged, .taskBytesDiscarded])
+                    try reader.events.last(of: id, types: [.taskSourceChanged, .taskBytesDiscarded])
                 }
             }
         }
@@ -123,12 +123,12 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
         let facts = try await store.read { reader -> LaneFacts in
             var facts = LaneFacts()
-            let cools = try reader.earliestCooldown() != nil
+            let cools = try reader.cooldowns.earliestEnd() != nil
             for host in cools ? Set(lanes.values.map(\.host)) : [] {
-                facts.cooldowns[host] = try reader.hostCooldown(of: host)
+                facts.cooldowns[host] = try reader.cooldowns.find(of: host)
             }
             for group in Set(lanes.values.compactMap(\.group)) {
-                guard let settings = try reader.groupSettings(group) else { continue }
+                guard let settings = try reader.groups.settings(group) else { continue }
                 facts.groupLimits[group] = settings.limits.maxActive
                 if settings.isPaused { facts.pausedGroups.insert(group) }
             }
@@ -169,14 +169,14 @@ public struct TaskQueries: ManagerPart, Sendable {
     /// Counts the matching tasks that exist at the call and that the caller may see, by state.
     public func counts(matching filter: TaskQuery, for principal: Principal) async throws -> [TaskState: Int64] {
         let filter = filter.restricted(to: principal)
-        if let counted = try await store.readStates({ try $0.keptCounts(matching: filter) }) { return counted }
-        guard let last = try await store.read({ try $0.maxTaskID() }) else { return [:] }
+        if let counted = try await store.readStates({ try $0.tasks.keptCounts(matching: filter) }) { return counted }
+        guard let last = try await store.read({ try $0.tasks.lastID() }) else { return [:] }
         var counts: [TaskState: Int64] = [:]
         var after: TaskID?
         repeat {
             // A read of its own for each step: others come in between.
             let page = try await store.readStates { [after] in
-                try $0.countPage(matching: filter, after: after, upTo: last)
+                try $0.tasks.countPage(matching: filter, after: after, upTo: last)
             }
             counts.merge(page.counts) { $0.addingSaturated($1) }
             after = page.reached
@@ -201,11 +201,11 @@ public struct TaskQueries: ManagerPart, Sendable {
             if order == .queue {
                 let order = await scheduler.activity.limits.order
                 page = try await store.readStates {
-                    try $0.listQueue(filter, order: order, within: bounds, cursor: cursor)
+                    try $0.queue.list(filter, order: order, within: bounds, cursor: cursor)
                 }
             } else {
                 page = try await store.readStates {
-                    try $0.list(filter, ascending: order == .ascending, within: bounds, cursor: cursor)
+                    try $0.tasks.list(filter, ascending: order == .ascending, within: bounds, cursor: cursor)
                 }
             }
             context.recordDamage(page.unreadable, sound: page.tasks.map(\.id))
@@ -222,7 +222,7 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] {
-        return try await store.readStates { try $0.counts() }
+        return try await store.readStates { try $0.counts.byState() }
     }
 
     /// The reason why the database cannot be written; nil while it can.
@@ -247,10 +247,10 @@ public struct TaskQueries: ManagerPart, Sendable {
     /// Events after `seq`; `gap` if some of them have been trimmed.
     public func events(since seq: Int64, _ filter: EventFilter, within bounds: PageBounds) async throws -> EventPage {
         try await store.read { reader in
-            let last = try reader.lastSeq()
-            let first = try reader.firstSeq() ?? last.addingSaturated(1)
+            let last = try reader.events.lastSeq()
+            let first = try reader.events.firstSeq() ?? last.addingSaturated(1)
             guard seq.addingSaturated(1) >= first else { return .gap(firstSeq: first, lastSeq: last) }
-            let page = try reader.eventPage(
+            let page = try reader.events.page(
                 since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, within: bounds)
             return .events(page.events, reached: page.reached)
         }

@@ -16,7 +16,7 @@ public struct TokenCommands: ManagerPart, Sendable {
     ///
     /// - Throws: `ManagerError`.
     public func load() async throws {
-        let stored = try await translatingStoreErrors { try await store.read { try $0.tokens() } }
+        let stored = try await translatingStoreErrors { try await store.read { try $0.tokens.all() } }
         registry.replaceAll(stored)
     }
 
@@ -25,7 +25,7 @@ public struct TokenCommands: ManagerPart, Sendable {
     /// - Throws: `ManagerError`.
     public func list() async throws -> [AccessToken] {
         await context.findDamagedRows()
-        return try await translatingStoreErrors { try await store.read { try $0.tokens() } }.map(\.token)
+        return try await translatingStoreErrors { try await store.read { try $0.tokens.all() } }.map(\.token)
     }
 
     /// Adds a token. `text` is the token itself, which is not kept.
@@ -49,13 +49,13 @@ public struct TokenCommands: ManagerPart, Sendable {
             directory: directory)
         let stored = try await translatingStoreErrors {
             try await store.write { tx in
-                let (known, damaged) = try tx.readableTokens()
+                let (known, damaged) = try tx.tokens.readable()
                 let names = known.map(\.token.name) + damaged.map(\.name)
                 guard !names.contains(name) else { throw ManagerError.tokenExists(name) }
                 guard names.count < Self.limit else {
                     throw ManagerError.limitExceeded(reason: "tokens exist; revoke some", limit: Self.limit)
                 }
-                return try tx.addToken(StoredToken(token: token, digest: digest))
+                return try tx.tokens.add(StoredToken(token: token, digest: digest))
             }
         }
         registry.insert(stored)
@@ -113,11 +113,11 @@ public struct TokenCommands: ManagerPart, Sendable {
     public func revoke(_ name: String) async throws {
         let id = try await translatingStoreErrors {
             try await store.write { tx in
-                let found = try tx.tokens().first { $0.token.name == name }?.token.id
-                guard let id = try found ?? tx.damagedTokens().first(where: { $0.name == name })?.id else {
+                let found = try tx.tokens.all().first { $0.token.name == name }?.token.id
+                guard let id = try found ?? tx.tokens.damaged().first(where: { $0.name == name })?.id else {
                     throw ManagerError.tokenNotFound(name)
                 }
-                try tx.removeToken(named: name)
+                try tx.tokens.remove(named: name)
                 return id
             }
         }

@@ -43,9 +43,9 @@ extension StoreTransaction {
             if let earlier = try earlier(first) { return [earlier] }
             try requireChance(of: first, rules, joined: &aftermath.joined)
         }
-        let tasks = try insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
+        let tasks = try self.tasks.insert(run.map(\.insertion), batch: batch, at: rules.now)
         let places = Array(zip(run.indices, tasks.indices))
-        try append(
+        try events.append(
             places.map { admitted, task in
                 NewEvent(
                     .taskAdded(
@@ -67,7 +67,7 @@ extension StoreTransaction {
     private func earlier(_ admitted: AdmittedTask) throws -> AddedTask? {
         let insertion = admitted.insertion
         guard admitted.specification.clientKey != nil,
-            let earlier = try earlierAdd(
+            let earlier = try tasks.earlierAdd(
                 of: insertion.specification, body: insertion.body, requestText: insertion.requestText)
         else { return nil }
         guard earlier.isSameRequest else {
@@ -83,7 +83,7 @@ extension StoreTransaction {
         let specification = admitted.specification
         try requirePolicy(of: specification)
         guard !specification.schedule.isEmpty else { return }
-        try requireChance(
+        try conditions.requireChance(
             of: specification.schedule, for: rules.principal, path: admitted.path, rules.inputs, joined: &joined,
             at: rules.now)
     }
@@ -94,7 +94,7 @@ extension StoreTransaction {
         _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules,
         followedBy aftermath: inout AddAftermath
     ) throws -> Bool {
-        if let body = admitted.insertion.body { try insertSpooledSources(of: body, of: task.id) }
+        if let body = admitted.insertion.body { try spool.insertSources(of: body, of: task.id) }
         let superseded = try supersede(by: task, at: rules.now)
         aftermath.effects += superseded
         if !superseded.isEmpty { aftermath.hasEnded = true }
@@ -103,7 +103,7 @@ extension StoreTransaction {
             return true
         }
         guard !task.specification.schedule.isEmpty else { return false }
-        try begin(task, rules.inputs, at: rules.now)
+        try conditions.begin(task, rules.inputs, at: rules.now)
         return true
     }
 
@@ -118,7 +118,7 @@ extension StoreTransaction {
 
     /// Checks that the policy still exists; it may have been removed since admission.
     func requirePolicy(of specification: TaskSpecification) throws {
-        guard let name = specification.policy, try !hasPolicy(named: name) else { return }
+        guard let name = specification.policy, try !policies.exists(named: name) else { return }
         throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 
@@ -127,7 +127,7 @@ extension StoreTransaction {
     func requireRoom(of principal: Principal, maxStored: Int64) throws {
         try requireStorage(of: principal, maxStored: maxStored)
         guard let maxTasks = principal.maxTasks else { return }
-        let counts = try counts(owner: principal.owner)
+        let counts = try self.counts.byState(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
         guard unfinished <= Int64(clamping: maxTasks) else {
             throw ManagerError.tooManyTasks(of: principal.owner, limit: maxTasks)
@@ -137,7 +137,7 @@ extension StoreTransaction {
     /// Checks the limit of the bytes that are kept for the owner's tasks; an error rolls back the transaction.
     func requireStorage(of principal: Principal, maxStored: Int64) throws {
         guard !principal.isOperator else { return }
-        let stored = try storedBytes(of: principal.owner)
+        let stored = try storedBytes.total(of: principal.owner)
         guard stored <= maxStored else { throw ManagerError.storedTooMuch(stored, limit: maxStored) }
     }
 }

@@ -21,11 +21,11 @@ extension StoreTransaction {
     ) throws(StoreError) -> [TaskID: TaskOutline] {
         guard ids.count >= Self.fewest, verb != .retry else { return [:] }
         let ids = Array(ids)
-        let alike = try outlines(of: ids).filter { _, task in
+        let alike = try tasks.outlines(of: ids).filter { _, task in
             (principal.isOperator || task.owner == principal.owner) && verb.isDecidedByState(of: task)
         }
         guard verb == .cancel, !alike.isEmpty else { return alike }
-        let tied = try tied(among: ids)
+        let tied = try tasks.tied(among: ids)
         return tied.isEmpty ? alike : alike.filter { !tied.contains($0.key) }
     }
 
@@ -36,7 +36,7 @@ extension StoreTransaction {
     ) throws {
         guard let outline = tasks.first else { return }
         defer { tasks = [] }
-        guard let first = try StoreError.nilIfUnreadable({ try task(outline.id) }) else {
+        guard let first = try StoreError.nilIfUnreadable({ try self.tasks.find(outline.id) }) else {
             // What the outline does not show is damaged: the others may be sound.
             for task in tasks { try apply(verb, to: task.id, for: principal, &step, at: now) }
             return
@@ -48,14 +48,14 @@ extension StoreTransaction {
             return
         }
         let events = tasks.map { NewEvent(event.payload(for: $0), taskID: $0.id, owner: $0.owner) }
-        if verb == .resume { try forgetCrashes(of: tasks) }
+        if verb == .resume { try crashes.remove(of: tasks) }
         // Events need the rows: they come after an update and before a deletion.
         if case .forget = transition.action {
-            try append(events, at: now)
-            try delete(tasks)
+            try self.events.append(events, at: now)
+            try self.tasks.delete(tasks)
         } else {
-            try move(tasks, to: machine.task.state, finishedAt: machine.task.finishedAt)
-            try append(events, at: now)
+            try self.tasks.move(tasks, to: machine.task.state, finishedAt: machine.task.finishedAt)
+            try self.events.append(events, at: now)
         }
         step.outcome.changed += tasks.map(\.id)
         // Nothing is to be done for each of them, but a pass may start others.

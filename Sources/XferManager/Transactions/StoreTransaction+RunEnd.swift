@@ -45,10 +45,10 @@ extension StoreTransaction {
     func recordRunEnd(_ id: TaskID, _ result: RunResult, _ rules: RunEndRules) throws -> RunAftermath {
         var aftermath = RunAftermath()
         let transfer = result.transferID
-        guard let task = try task(id), task.transferID == transfer, task.state == .running else {
+        guard let task = try tasks.find(id), task.transferID == transfer, task.state == .running else {
             return .ofOvertaken(result)
         }
-        for event in result.pendingEvents { try append(event, taskID: id, owner: task.owner, at: rules.now) }
+        for event in result.pendingEvents { try events.append(event, taskID: id, owner: task.owner, at: rules.now) }
         var machine = TaskStateMachine(task)
         machine.setOutcome { $0 = result.outcome }
         if task.specification.kind != .download { machine.onExchange(result.progress) }
@@ -56,11 +56,11 @@ extension StoreTransaction {
         switch result.end {
         case .completed(let size):
             transition = machine.onComplete(size: size, at: rules.now)
-            try releaseReservations(of: id)
+            try reservations.release(of: id)
             machine.unsubscribe()
             aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
             if !aftermath.discardsBytes {
-                aftermath.discardsBytes = try recordPublished(task, from: transfer, size: size)
+                aftermath.discardsBytes = try publishedFiles.record(task, from: transfer, size: size)
             }
         case .staged(let size):
             transition = machine.onStage(size: size)
@@ -77,10 +77,10 @@ extension StoreTransaction {
                     at: rules.now)
                 aftermath.discardsBytes = true
             }
-            if result.isPartLost, try !isUsed(transfer, but: id) {
+            if result.isPartLost, try !transfers.isUsed(transfer, but: id) {
                 // Another file may have the name by now, or the same inode number.
-                try setPublishIntent(nil, of: transfer)
-                try update(resumeData: ResumeData(), of: transfer)
+                try transfers.setPublishIntent(nil, of: transfer)
+                try transfers.update(resumeData: ResumeData(), of: transfer)
                 try discardBytes(of: &machine, because: error.message, at: rules.now)
             }
             // There is nothing to keep for a later try.
@@ -100,8 +100,8 @@ extension StoreTransaction {
         }
         try write(machine, transition, from: task, at: rules.now)
         try rules.failedURLs.record(machine.task, in: self, isAuthentic: rules.isAuthentic, at: rules.now)
-        if case .completed = result.end, !aftermath.discardsBytes, try !isUsed(transfer) {
-            try deleteTransfer(transfer)
+        if case .completed = result.end, !aftermath.discardsBytes, try !transfers.isUsed(transfer) {
+            try transfers.delete(transfer)
         }
         aftermath.spoolFiles = try settleSpool(machine.task, result.keptResponse, at: rules.now)
         if machine.task.state.isTerminal || machine.task.state == .staged { try appendIdleIfNothingRuns(at: rules.now) }
@@ -130,15 +130,15 @@ extension StoreTransaction {
         var unwanted: [String] = []
         if let kept {
             if task.state.isTerminal {
-                if case .file(let name)? = try result(of: task.id)?.content { unwanted.append(name) }
-                try setResult(kept.result, of: task.id, at: now)
+                if case .file(let name)? = try results.find(of: task.id)?.content { unwanted.append(name) }
+                try results.set(kept.result, of: task.id, at: now)
             } else if let file = kept.file {
                 unwanted.append(file.name)
             }
         }
         guard task.specification.upload.isSpooled, task.state == .completed else { return unwanted }
-        unwanted += try spooledSources(of: task.id)
-        try removeSpooledSources(of: task.id)
+        unwanted += try spool.sources(of: task.id)
+        try spool.removeSources(of: task.id)
         return unwanted
     }
 
@@ -151,7 +151,7 @@ extension StoreTransaction {
         {
             return machine.onRequeue()
         }
-        try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
+        try cooldowns.begin(after: error, of: machine.task, at: rules.now, using: &random)
         let failure = Refusal.counted(
             SpaceWaitRules.counted(error, after: machine.task.error), of: machine.task,
             othersOfHost: rules.othersOfHost)
@@ -164,7 +164,7 @@ extension StoreTransaction {
         case .wait(let wait):
             return machine.onWait(wait, error: failure)
         case .fail(let error):
-            try releaseReservations(of: machine.task.id)
+            try reservations.release(of: machine.task.id)
             return machine.onFail(error, at: rules.now)
         }
     }

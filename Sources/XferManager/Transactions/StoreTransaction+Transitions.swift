@@ -27,8 +27,8 @@ extension StoreTransaction {
         _ machine: TaskStateMachine, _ transition: TaskTransition?, from former: TransferTask? = nil, at now: Timestamp
     ) throws(StoreError) {
         let task = machine.task
-        if let former { try update(task, from: former) } else { try update(task) }
-        if let event = transition?.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+        if let former { try tasks.update(task, from: former) } else { try tasks.update(task) }
+        if let event = transition?.event { try events.append(event, taskID: task.id, owner: task.owner, at: now) }
     }
 
     /// Records that a task no longer has bytes, with an event that contains the reason. The caller writes the machine's
@@ -37,14 +37,14 @@ extension StoreTransaction {
         of machine: inout TaskStateMachine, because reason: String, at now: Timestamp
     ) throws(StoreError) {
         guard let event = machine.onBytesDiscarded(reason: reason).event else { return }
-        try append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
+        try events.append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
     }
 
     /// Completes batches, then appends `queue.idle` if no task can run.
     func appendIdleIfNothingRuns(at now: Timestamp) throws(StoreError) {
-        try completeBatches()
-        guard try !hasAny(in: [.queued, .running, .waiting]) else { return }
-        let counts = try counts()
-        try append(.queueIdle(completed: counts[.completed] ?? 0, failed: counts[.failed] ?? 0), at: now)
+        try batches.completeFinished()
+        guard try !tasks.hasAny(in: [.queued, .running, .waiting]) else { return }
+        let counts = try self.counts.byState()
+        try events.append(.queueIdle(completed: counts[.completed] ?? 0, failed: counts[.failed] ?? 0), at: now)
     }
 }

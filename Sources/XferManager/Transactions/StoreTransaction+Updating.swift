@@ -81,7 +81,7 @@ extension StoreTransaction {
         let hasLeftOthers = try coalesceKeys.renew(&machine, in: self, at: now)
         guard let directory, !hasLeftOthers else {
             if let directory { machine.respecify { $0.destination.directoryIdentity = directory } }
-            try update(machine.task)
+            try tasks.update(machine.task)
             return UpdatedTask(task: machine.task, orphan: hasLeftOthers ? task.transferID : nil)
         }
         machine.respecify { $0.destination.directoryIdentity = directory }
@@ -89,23 +89,23 @@ extension StoreTransaction {
         let isAnother = changes.namesDirectory && wanted.directoryIdentity != had.directoryIdentity
         let hasLeft = wanted.directory != had.directory || isAnother
         guard hasLeft, let transfer = task.transferID else {
-            try update(machine.task)
+            try tasks.update(machine.task)
             return UpdatedTask(task: machine.task)
         }
-        if let kept = try self.transfer(transfer), incomplete.isPlace(of: kept, for: task.specification) {
+        if let kept = try self.transfers.find(transfer), incomplete.isPlace(of: kept, for: task.specification) {
             // They are moved when they are whole.
-            try update(machine.task)
+            try tasks.update(machine.task)
             return UpdatedTask(task: machine.task)
         }
         if task.state != .running, let move, try move.commit(of: task, in: self) {
-            try update(machine.task)
+            try tasks.update(machine.task)
             return UpdatedTask(task: machine.task, hasMoved: true)
         }
         machine.unsubscribe()
         try discardBytes(
             of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now
         )
-        try update(machine.task)
+        try tasks.update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }
 }

@@ -47,7 +47,8 @@ extension StoreTransaction {
         _ verb: TaskVerb, to id: TaskID, for principal: Principal, _ step: inout VerbStep, at now: Timestamp
     ) throws {
         guard let task = try StoreError.nilIfUnreadable({ try visibleTask(id, to: principal) }) else {
-            guard let damaged = try damagedTask(id), principal.isOperator || damaged.owner == principal.owner else {
+            guard let damaged = try tasks.findDamaged(id), principal.isOperator || damaged.owner == principal.owner
+            else {
                 step.outcome.missing.append(id)
                 return
             }
@@ -75,17 +76,17 @@ extension StoreTransaction {
         var effect = Effect(task: task.id, transfer: task.transferID, action: .none)
         switch (verb, task.state.isTerminal) {
         case (.cancel, false):
-            effect.spoolFiles = try spooledSources(of: task.id)
-            try removeSpooledSources(of: task.id)
-            try cancel(task, at: now)
-            try append(.taskCancelled, taskID: task.id, owner: task.owner, at: now)
+            effect.spoolFiles = try spool.sources(of: task.id)
+            try spool.removeSources(of: task.id)
+            try tasks.cancel(task, at: now)
+            try events.append(.taskCancelled, taskID: task.id, owner: task.owner, at: now)
             effect.action = task.state == .running ? .stopAttemptAndDiscardBytes : .discardBytes
             step.hasEnded = true
         case (.remove, true):
-            effect.spoolFiles = try StoreError.nilIfUnreadable { try spoolFiles(of: task.id) } ?? []
+            effect.spoolFiles = try StoreError.nilIfUnreadable { try spool.files(of: task.id) } ?? []
             // The event needs the row.
-            try append(.taskRemoved, taskID: task.id, owner: task.owner, at: now)
-            try deleteTask(task.id)
+            try events.append(.taskRemoved, taskID: task.id, owner: task.owner, at: now)
+            try tasks.delete(task.id)
             effect.action = .forget
         default:
             step.outcome.unchanged.append(
@@ -114,24 +115,24 @@ extension StoreTransaction {
         let transition = machine.onVerb(verb, at: now)
         // `resume` asks for an attempt now. A queued task may wait for nothing but the cooldown of its host.
         let retriesNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
-        let stillCools = retriesNow ? try liftCooldown(for: task, by: principal, at: now) : nil
+        let stillCools = retriesNow ? try cooldowns.lift(for: task, by: principal, at: now) : nil
         guard transition.isChange else { return stillCools.map { (.schedule, false, $0) } }
-        if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
+        if verb == .resume || verb == .retry { try crashes.remove(of: task.id) }
         func appendEvent() throws {
-            if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+            if let event = transition.event { try events.append(event, taskID: task.id, owner: task.owner, at: now) }
         }
         // The event needs the row: it comes after an update and before a deletion.
         switch transition.action {
         case .forget:
             try appendEvent()
-            try deleteTask(task.id)
+            try tasks.delete(task.id)
         case .discardBytes, .stopAttemptAndDiscardBytes:
-            try releaseReservations(of: task.id)
-            if machine.task.state == .cancelled { try abandonUpload(of: task, at: now) }
-            try update(machine.task)
+            try reservations.release(of: task.id)
+            if machine.task.state == .cancelled { try abandonedUploads.add(of: task, at: now) }
+            try tasks.update(machine.task)
             try appendEvent()
         case .none, .schedule, .startAttempt, .stopAttempt:
-            try update(machine.task)
+            try tasks.update(machine.task)
             try appendEvent()
         }
         return (transition.action, transition.event?.type.isTerminal == true, stillCools == true)
@@ -145,10 +146,10 @@ extension StoreTransaction {
         guard task.specification.kind != .download || task.specification.request.bodySummary != nil else { return [] }
         switch verb {
         case .remove where task.state.isTerminal:
-            return try spoolFiles(of: task.id)
+            return try spool.files(of: task.id)
         case .cancel where !task.state.isTerminal:
-            let names = try spooledSources(of: task.id)
-            try removeSpooledSources(of: task.id)
+            let names = try spool.sources(of: task.id)
+            try spool.removeSources(of: task.id)
             return names
         case .remove, .cancel, .pause, .resume, .retry:
             return []
@@ -181,7 +182,7 @@ extension TaskStateMachine {
 extension StoreReader {
     /// The task; nil if it does not exist or the caller may not see it.
     func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
-        guard let task = try task(id) else { return nil }
+        guard let task = try tasks.find(id) else { return nil }
         return principal.isOperator || task.owner == principal.owner ? task : nil
     }
 
@@ -196,12 +197,12 @@ extension StoreReader {
             let id = task.transferID
         else { return false }
         // What cannot be read counts as begun: the request must not be sent twice.
-        return try StoreError.nilIfUnreadable { try upload(of: id) } == nil
+        return try StoreError.nilIfUnreadable { try transfers.upload(of: id) } == nil
     }
 
     /// True if the task's publish intent is committed. From then on the task is not stopped.
     func isPublishing(_ task: TransferTask) throws -> Bool {
         guard task.state == .running, let id = task.transferID else { return false }
-        return try transfer(id)?.publishIntent != nil
+        return try transfers.find(id)?.publishIntent != nil
     }
 }

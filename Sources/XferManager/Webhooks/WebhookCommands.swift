@@ -18,8 +18,8 @@ public struct WebhookCommands: ManagerPart, Sendable {
         return try await translatingStoreErrors {
             try await store.read { reader in
                 try definitions.map { definition in
-                    let receiver = try reader.receiverState(ofWebhook: definition.name)
-                    let counts = try reader.deliveryCounts(of: definition.name)
+                    let receiver = try reader.deliveries.receiverState(ofWebhook: definition.name)
+                    let counts = try reader.deliveries.counts(of: definition.name)
                     var record = WebhookRecord(definition)
                     record.pending = counts.pending
                     record.failed = counts.failed

@@ -57,8 +57,8 @@ actor WebhookDispatcher: ManagerPart {
         reached = nil
         let now = clock()
         do {
-            if try await store.read({ try $0.webhookWithDeliveries(after: "") }) != nil {
-                try await store.write { try $0.capDeliveryWaits(at: now, longest: DeliveryRules.longestWait) }
+            if try await store.read({ try $0.deliveries.webhook(after: "") }) != nil {
+                try await store.write { try $0.deliveries.capWaits(at: now, longest: DeliveryRules.longestWait) }
             }
         } catch {
             logger.report("deliveries to webhooks could not be moved to the new time", error)
@@ -126,18 +126,18 @@ actor WebhookDispatcher: ManagerPart {
         in reader: StoreReader, _ definitions: [String: WebhookDefinition], limit: Int, at now: Timestamp
     ) throws -> [Backlog] {
         var found: [Backlog] = []
-        while let name = try reader.webhookWithDeliveries(after: found.last?.name ?? "") {
-            let receiver = try reader.receiverState(ofWebhook: name)
+        while let name = try reader.deliveries.webhook(after: found.last?.name ?? "") {
+            let receiver = try reader.deliveries.receiverState(ofWebhook: name)
             if let definition = definitions[name], definition.isBatched {
                 // In the order of the events, also after a refusal: the receiver's pause is the only wait.
-                let oldest = try reader.oldestDeliveries(of: name, limit: definition.batch, bytes: batchBytes)
+                let oldest = try reader.deliveries.oldest(of: name, limit: definition.batch, bytes: batchBytes)
                 found.append(Backlog(name: name, receiver: receiver, due: [oldest], next: nil))
             } else {
                 found.append(
                     Backlog(
                         name: name, receiver: receiver,
-                        due: try reader.dueDeliveries(of: name, now: now, limit: limit).map { [$0] },
-                        next: try reader.nextDelivery(of: name, after: now)))
+                        due: try reader.deliveries.due(of: name, now: now, limit: limit).map { [$0] },
+                        next: try reader.deliveries.next(of: name, after: now)))
             }
         }
         return found
@@ -223,7 +223,7 @@ actor WebhookDispatcher: ManagerPart {
     private func commit(_ attempt: EndedAttempt) async throws {
         let (deliveries, end) = (attempt.deliveries, attempt.end)
         guard let first = deliveries.first else { return }
-        let logEntry = try await store.write(.gathered) { try $0.settle(deliveries, end) }
+        let logEntry = try await store.write(.gathered) { try $0.deliveries.settle(deliveries, end) }
         unsettled[first.id] = nil
         if isPassing { justEnded.formUnion(deliveries.map(\.id)) }
         let facts: Logger.Metadata = ["webhook": "\(first.webhook)", "key": "\(first.key)"]
@@ -242,14 +242,14 @@ actor WebhookDispatcher: ManagerPart {
     /// Ends the deliveries of a webhook that is no longer defined.
     private func giveUpAll(of name: String) async throws {
         let now = clock()
-        var receiver = try await store.read { try $0.receiverState(ofWebhook: name) }
+        var receiver = try await store.read { try $0.deliveries.receiverState(ofWebhook: name) }
         receiver.lastFailedAt = now
         receiver.lastFailure = "the webhook \"\(name)\" is no longer configured"
         var count = 0
         while true {
             let step = try await store.write(.bulky) { [receiver] tx in
-                try tx.setReceiverState(receiver, ofWebhook: name)
-                return try tx.failOldestDeliveries(of: name, keeping: 0, at: now)
+                try tx.deliveries.setReceiverState(receiver, ofWebhook: name)
+                return try tx.deliveries.failOldest(of: name, keeping: 0, at: now)
             }
             guard step > 0 else { break }
             count += step

@@ -95,7 +95,7 @@ actor WebhookRun: AttemptMaker {
     /// The file's name of an event without a path; nil if the task was removed.
     private func nameOfTask() async -> String? {
         guard let id = WebhookValues(event).taskWithoutPath,
-            let task = try? await services.store.read({ try $0.task(id) })
+            let task = try? await services.store.read({ try $0.tasks.find(id) })
         else { return nil }
         let specification = task.specification
         return specification.destination.name

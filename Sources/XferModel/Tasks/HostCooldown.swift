@@ -6,7 +6,7 @@ public struct HostCooldown: Hashable, Sendable {
     public var cause: Cause?
 
     /// The answer that set a cooldown. The cooldown ends with it, unless another task waits because of an answer that
-    /// would have set it, too: see `StoreTransaction.endCooldowns`.
+    /// would have set it, too: see `CooldownTable.expire`.
     public struct Cause: Hashable, Sendable {
         /// The task that got the answer.
         public var task: TaskID

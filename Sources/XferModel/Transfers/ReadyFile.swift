@@ -32,7 +32,7 @@ public struct PublishedFile: Hashable, Sendable {
     public var length: Int64
     /// Modification time in nanoseconds since 1970; nil of files that an earlier version published.
     public var modifiedAt: Int64?
-    /// The version of its bytes: see `StoreReader.byteVersion`.
+    /// The version of its bytes: see `TransferTable.byteVersion`.
     public var version: String
 
     public init(mark: FileMark, length: Int64, modifiedAt: Int64? = nil, version: String) {

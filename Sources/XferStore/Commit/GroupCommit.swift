@@ -277,8 +277,8 @@ final class GroupCommit: @unchecked Sendable {
         let transaction = openTransaction(database)
         do throws(StoreError) {
             try transaction.begin()
-            let count = try transaction.setting("probe").flatMap { Int64($0, radix: 10) } ?? 0
-            try transaction.setSetting("probe", String(count &+ 1))
+            let count = try transaction.settings.find("probe").flatMap { Int64($0, radix: 10) } ?? 0
+            try transaction.settings.set("probe", String(count &+ 1))
             try commitInPlace(transaction)
         } catch {
             transaction.rollBack()

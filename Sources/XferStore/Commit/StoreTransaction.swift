@@ -25,18 +25,18 @@ public class StoreReader {
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
 public final class StoreTransaction: StoreReader {
     /// The changes of the number of queued tasks per host: `host_queue`.
-    private var hosts = GatheredCountDeltas<HostKey>()
+    private var hostDeltas = GatheredCountDeltas<HostKey>()
     /// The changes of the number of tasks per state: `task_count`.
-    private var counts = GatheredCountDeltas<CountKey>()
+    private var countDeltas = GatheredCountDeltas<CountKey>()
     /// The changes of the states of batches' members: `batch_count`.
-    private var batches = GatheredCountDeltas<BatchKey>()
+    private var batchDeltas = GatheredCountDeltas<BatchKey>()
     /// The served lanes, which may belong to several transactions: turns may be written by a later one. A rollback
     /// restores the previous value.
     var served = ServedLanes()
     /// `served` before the transaction.
     private var servedBefore = ServedLanes()
-    private var events: [Event] = []
-    private let tasks = TaskCache()
+    private var newEvents: [Event] = []
+    private let cachedTasks = TaskCache()
     /// Tag of the store's id, which never changes.
     var knownTag: String?
     /// The store's id, which never changes, once a delivery needed it.
@@ -67,7 +67,7 @@ public final class StoreTransaction: StoreReader {
         self.texts = texts
         self.uncommittedStarts = uncommittedStarts
         super.init(connection)
-        connection.reportChanges(to: tasks)
+        connection.reportChanges(to: cachedTasks)
     }
 
     /// Releases the connection's resources, so that it can be closed.
@@ -94,7 +94,7 @@ public final class StoreTransaction: StoreReader {
         try settleHosts()
         try settleCounts()
         try settleBatches()
-        try reportDiscards()
+        try deliveries.reportDiscards()
     }
 
     /// Rolls back, also after a failed `begin` or `commit`.
@@ -102,7 +102,7 @@ public final class StoreTransaction: StoreReader {
         // SQLite may have rolled back by itself; a failure here adds nothing to the error of the COMMIT.
         try? connection.database.rollback()
         GatheredLog.discard(on: connection.database)
-        tasks.forgetAll()
+        cachedTasks.forgetAll()
         forgetGroup()
         undo(to: Beginning(startCount: 0, served: servedBefore))
     }
@@ -122,10 +122,10 @@ public final class StoreTransaction: StoreReader {
     }
 
     private func forgetGroup() {
-        hosts = GatheredCountDeltas()
-        counts = GatheredCountDeltas()
-        batches = GatheredCountDeltas()
-        events = []
+        hostDeltas = GatheredCountDeltas()
+        countDeltas = GatheredCountDeltas()
+        batchDeltas = GatheredCountDeltas()
+        newEvents = []
         hasNewHooks = false
         hasNewDeliveries = false
         hasNewDiscards = false
@@ -134,37 +134,37 @@ public final class StoreTransaction: StoreReader {
 
     /// Returns the events of the committed transaction, in the order of their numbers.
     func removeEvents() -> [Event] {
-        defer { events = [] }
-        return events
+        defer { newEvents = [] }
+        return newEvents
     }
 
-    func remember(_ event: Event) { events.append(event) }
+    func remember(_ event: Event) { newEvents.append(event) }
 
     // MARK: One change-set's savepoint
 
     /// Runs `body` in a savepoint. Returns the error that `body` threw, whose changes are rolled back; throws the error
     /// that rolled back the whole transaction.
     func isolate(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
-        let eventCount = events.count
+        let eventCount = newEvents.count
         let endWebhooks = endWebhooks
         let beginning = Beginning(startCount: newStarts.count, served: served)
         try connection.run("SAVEPOINT change_set")
         if let failure = try attempt(body) {
             try connection.run("ROLLBACK TO change_set")
             try connection.run("RELEASE change_set")
-            hosts.undo()
-            counts.undo()
-            batches.undo()
-            events.removeSubrange(eventCount...)
+            hostDeltas.undo()
+            countDeltas.undo()
+            batchDeltas.undo()
+            newEvents.removeSubrange(eventCount...)
             self.endWebhooks = endWebhooks
-            tasks.forgetAll()
+            cachedTasks.forgetAll()
             undo(to: beginning)
             return failure
         }
         try connection.run("RELEASE change_set")
-        hosts.keep()
-        counts.keep()
-        batches.keep()
+        hostDeltas.keep()
+        countDeltas.keep()
+        batchDeltas.keep()
         return nil
     }
 
@@ -186,6 +186,13 @@ public final class StoreTransaction: StoreReader {
     /// it.
     public func addUncommittedStart(_ id: TaskID) { if uncommittedStarts.insert(id) { newStarts.append(id) } }
 
+    /// Runs `body`, which may change tasks with uncommitted starts: they belong to its caller.
+    public func asStarter<Value>(_ body: () throws -> Value) rethrows -> Value {
+        isStarter = true
+        defer { isStarter = false }
+        return try body()
+    }
+
     /// Throws if only the task's brief run may change the task's row.
     func requireFree(_ id: TaskID) throws(StoreError) {
         if !isStarter, uncommittedStarts.contains(id) { throw .uncommittedStart(id) }
@@ -198,8 +205,8 @@ public final class StoreTransaction: StoreReader {
     // MARK: Cached tasks
 
     override func known(_ id: TaskID) -> TransferTask? {
-        guard let task = tasks[id] else { return nil }
-        InvariantChecks.require((try? row(of: id)) == task, "task \(id) is not as its row")
+        guard let task = cachedTasks[id] else { return nil }
+        InvariantChecks.require((try? tasks.row(of: id)) == task, "task \(id) is not as its row")
         return task
     }
 
@@ -208,39 +215,39 @@ public final class StoreTransaction: StoreReader {
         guard !task.state.isTerminal else { return }
         var task = task
         task.rank = rank
-        tasks[task.id] = task
+        cachedTasks[task.id] = task
     }
 
     // MARK: Tables kept by deltas
 
     /// Counts a task at `place` (`by` 1), or removes it from there (−1).
     func count(_ place: QueuePlace, by amount: Int64) {
-        counts.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
-        if let batch = place.batch { batches.current.add(amount, to: BatchKey(batch: batch, state: place.state)) }
+        countDeltas.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
+        if let batch = place.batch { batchDeltas.current.add(amount, to: BatchKey(batch: batch, state: place.state)) }
         guard place.state == .queued else { return }
-        hosts.current.add(amount, to: place.lane)
+        hostDeltas.current.add(amount, to: place.lane)
     }
 
     override func settleHosts() throws(StoreError) {
-        for (key, amount) in hosts.removeAll() where amount != 0 { try change(key, by: amount) }
+        for (key, amount) in hostDeltas.removeAll() where amount != 0 { try queue.change(key, by: amount) }
     }
 
     /// Writes the turns of lanes that were served. `commit` does not.
     public override func settleTurns() throws(StoreError) {
         let lanes = served.removeAll()
-        if !lanes.isEmpty { try writeTurns(of: lanes) }
+        if !lanes.isEmpty { try queue.writeTurns(of: lanes) }
     }
 
     override func settleCounts() throws(StoreError) {
-        for (key, amount) in counts.removeAll() where amount != 0 { try change(key, by: amount) }
+        for (key, amount) in countDeltas.removeAll() where amount != 0 { try counts.change(key, by: amount) }
     }
 
     override func settleBatches() throws(StoreError) {
-        let differences = batches.removeAll()
+        let differences = batchDeltas.removeAll()
         guard !differences.isEmpty else { return }
-        for (key, amount) in differences where amount != 0 { try change(key, by: amount) }
+        for (key, amount) in differences where amount != 0 { try batches.change(key, by: amount) }
         var seen: Set<BatchID> = []
-        for (key, _) in differences where seen.insert(key.batch).inserted { try completeIfFinished(key.batch) }
+        for (key, _) in differences where seen.insert(key.batch).inserted { try batches.completeIfFinished(key.batch) }
     }
 }
 

@@ -66,11 +66,11 @@ enum RowCheck {
         ) { row throws(StoreError) in
             _ = try StoredToken(row)
         },
-        Reading(table: "ready_file", key: "task_id", columns: StoreReader.readyFileColumns) { row throws(StoreError) in
-            _ = try StoreReader.readyFile(row)
+        Reading(table: "ready_file", key: "task_id", columns: ReadyFile.columns) { row throws(StoreError) in
+            _ = try ReadyFile(row)
         },
-        Reading(table: "abandoned_upload", key: "id", columns: StoreReader.abandonedUploadColumns) {
-            row throws(StoreError) in _ = try StoreReader.abandonedUpload(row)
+        Reading(table: "abandoned_upload", key: "id", columns: AbandonedUpload.columns) {
+            row throws(StoreError) in _ = try AbandonedUpload(row)
         },
         Reading(table: "pending_hook", key: "id", columns: "id, occasion") { row throws(StoreError) in
             _ = try row.word(HookOccasion.self, 1, table: "pending_hook", id: row.integer(0), name: "occasion")
@@ -78,7 +78,7 @@ enum RowCheck {
         Reading(table: "ended_target", key: "target_id", columns: "target_id, outcome") { row throws(StoreError) in
             _ = try row.word(TaskState.self, 1, table: "ended_target", id: row.integer(0), name: "outcome")
         },
-        Reading(table: "operation", key: "id", columns: StoreReader.operationColumns) { row throws(StoreError) in
+        Reading(table: "operation", key: "id", columns: BulkOperation.columns) { row throws(StoreError) in
             _ = try BulkOperation(row)
         },
         Reading(table: "failed_url", key: "id", columns: "id, url, method, owner, task_id, error, failed_at") {

@@ -27,15 +27,15 @@ extension StoreReader {
     /// - Parameter groupLimit: the highest number of groups that are returned: the ones with the most unfinished tasks.
     public func figures(groupLimit: Int) throws(StoreError) -> QueueFigures {
         var figures = QueueFigures()
-        figures.states = try counts()
+        figures.states = try counts.byState()
         let waits = try connection.all(
             "SELECT wait_reason, count(*) FROM task WHERE wait_reason IS NOT NULL GROUP BY wait_reason"
         ) { row in (WaitReason(rawValue: row.text(0)), row.amount(1)) }
         for case (let reason?, let count) in waits { figures.waits[reason] = count }
         figures.groups = try groupCounts(limit: groupLimit)
         figures.failedURLCount = try connection.first("SELECT count(*) FROM failed_url") { $0.amount(0) } ?? 0
-        figures.cache = try cacheTotals()
-        figures.discardedDeliveries = try discardedDeliveries()
+        figures.cache = try cache.totals()
+        figures.discardedDeliveries = try deliveries.discarded()
         return figures
     }
 

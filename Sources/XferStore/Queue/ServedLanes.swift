@@ -23,22 +23,22 @@ struct ServedLanes {
     }
 }
 
-extension StoreTransaction {
+extension QueueTable where Store == StoreTransaction {
     /// The lanes that are next, in the order in which they are served, each once; empty only if there is none.
     ///
     /// - Parameter limit: how many lanes there are at most.
     public func nextLanes(priority: Priority, limit: Int) throws(StoreError) -> [QueueLane] {
-        try settleHosts()
+        try store.settleHosts()
         let found = try unservedLanes(priority, limit)
-        if !found.isEmpty || served.lanes.isEmpty { return found }
-        try settleTurns()
+        if !found.isEmpty || store.served.lanes.isEmpty { return found }
+        try store.settleTurns()
         return try unservedLanes(priority, limit)
     }
 
     private func unservedLanes(_ priority: Priority, _ limit: Int) throws(StoreError) -> [QueueLane] {
-        guard let next = try lanesByTurn(priority, limit: served.lanes.count + limit) else { return [] }
+        guard let next = try lanesByTurn(priority, limit: store.served.lanes.count + limit) else { return [] }
         let present = Set(next.hosts)
-        let served = served.lanes.lazy.filter { $0.line == next.line && present.contains($0.host) }.map(\.host)
+        let served = store.served.lanes.lazy.filter { $0.line == next.line && present.contains($0.host) }.map(\.host)
         let passed = Set(served)
         var hosts = next.hosts.filter { !passed.contains($0) }
         // Without lanes beyond those that were read, the served ones follow.
@@ -51,16 +51,16 @@ extension StoreTransaction {
     /// Puts the lane at the end of the rotation. Returns false if it is the only lane of its priority.
     @discardableResult
     public func markServed(_ lane: QueueLane) throws(StoreError) -> Bool {
-        try settleHosts()
-        guard let group = try groupID(of: lane.group) else { return true }
+        try store.settleHosts()
+        guard let group = try store.groups.id(of: lane.group) else { return true }
         // A lane that is alone is at the end already: a lane that joins gets a later turn.
         let lanes = try connection.all(
             "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
         ) { _ in true }
         guard lanes.count > 1 else { return false }
         let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
-        served.append(HostKey(line: line, host: lane.host))
-        if served.lanes.count >= ServedLanes.most { try settleTurns() }
+        store.served.append(HostKey(line: line, host: lane.host))
+        if store.served.lanes.count >= ServedLanes.most { try store.settleTurns() }
         return true
     }
 

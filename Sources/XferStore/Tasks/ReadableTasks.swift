@@ -45,10 +45,10 @@ public struct DamagedTask: Hashable, Sendable {
     public var state: TaskState { place.state }
 }
 
-extension StoreReader {
+extension TaskTable {
     /// The readable part of a task's row; nil if there is no such task, or if not even its place in the queue is
     /// readable.
-    public func damagedTask(_ id: TaskID) throws(StoreError) -> DamagedTask? {
+    public func findDamaged(_ id: TaskID) throws(StoreError) -> DamagedTask? {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, group_id, batch_id, profile, transfer_id
@@ -62,21 +62,21 @@ extension StoreReader {
     }
 }
 
-extension StoreTransaction {
+extension TaskTable where Store == StoreTransaction {
     /// Cancels an unfinished task whose row is damaged. No hook or webhook follows: the row does not say which.
     public func cancel(_ task: DamagedTask, at time: Timestamp) throws(StoreError) {
-        try requireFree(task.id)
-        try endCooldowns(causedBy: [task.id])
-        try releaseReservations(of: task.id)
+        try store.requireFree(task.id)
+        try store.cooldowns.expire(causedBy: [task.id])
+        try store.reservations.release(of: task.id)
         try connection.run("DELETE FROM calendar WHERE task_id = ?1", Value(task.id))
         try connection.run(
             "UPDATE task SET state = 'cancelled', wait_reason = NULL, wait_until = NULL, finished_at = ?2 WHERE id = ?1",
             Value(task.id), Value(time))
-        try recordOutcome(.cancelled, of: task.id)
+        try store.dependencies.recordOutcome(.cancelled, of: task.id)
         var cancelled = task.place
         cancelled.state = .cancelled
-        count(task.place, by: -1)
-        count(cancelled, by: 1)
+        store.count(task.place, by: -1)
+        store.count(cancelled, by: 1)
     }
 
     /// Pauses unfinished tasks whose rows are unreadable, so that queue and timers continue without them. Once `xferd
@@ -96,8 +96,8 @@ extension StoreTransaction {
                 "UPDATE task SET state = 'paused', wait_reason = NULL, wait_until = NULL WHERE id = ?1", Value(id))
             var paused = place
             paused.state = .paused
-            count(place, by: -1)
-            count(paused, by: 1)
+            store.count(place, by: -1)
+            store.count(paused, by: 1)
         }
     }
 }

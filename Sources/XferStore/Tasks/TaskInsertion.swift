@@ -16,9 +16,9 @@ public final class TaskInsertion: Sendable {
     fileprivate let fingerprint: Int64?
 
     /// - Parameters:
-    ///   - body: the request's content, stored beside the row and read with `body(of:)`.
-    ///   - requestText: the text of the client's add, for `earlierAdd`; without it the specification and the body are
-    ///     compared.
+    ///   - body: the request's content, stored beside the row and read with `bodies.find(of:)`.
+    ///   - requestText: the text of the client's add, for `TaskTable.earlierAdd`; without it the specification and
+    ///     the body are compared.
     ///   - coalesceKey: the key that is equal for all tasks that may share a transfer.
     /// - Throws: `StoreError` when something cannot be stored.
     public init(
@@ -81,23 +81,23 @@ public final class TaskInsertion: Sendable {
     }
 }
 
-extension StoreTransaction {
+extension TaskTable where Store == StoreTransaction {
     /// Inserts rows with the next ids, in order; a task's `rank` is `id << 20`. Inserting many at once costs half as
     /// much as inserting them one by one, since SQLite opens every index for each statement.
     ///
-    /// - Parameter batch: the batch they are members of; see `insertBatch`.
-    public func insertTasks(
+    /// - Parameter batch: the batch they are members of; see `batches.insert`.
+    public func insert(
         _ insertions: [TaskInsertion], batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> [TransferTask] {
         var tasks: [TransferTask] = []
         tasks.reserveCapacity(insertions.count)
         for share in statementShares(of: insertions.count) {
-            try insertTasks(ofOneStatement: insertions[share], batch, at: time) { tasks.append($0) }
+            try insert(ofOneStatement: insertions[share], batch, at: time) { tasks.append($0) }
         }
         return tasks
     }
 
-    private func insertTasks(
+    private func insert(
         ofOneStatement insertions: ArraySlice<TaskInsertion>, _ batch: BatchID?, at time: Timestamp,
         _ take: (TransferTask) -> Void
     ) throws(StoreError) {
@@ -106,7 +106,7 @@ extension StoreTransaction {
         var groups: [Int64] = []
         var bodies: [(text: String, index: Int)] = []
         for (index, insertion) in insertions.enumerated() {
-            let group = try makeGroup(insertion.groupKey)
+            let group = try store.groups.make(insertion.groupKey)
             groups.append(group)
             if let body = insertion.bodyText { bodies.append((body, index)) }
             insertion.append(to: &values, group: group, batch: batch, at: time)
@@ -117,7 +117,7 @@ extension StoreTransaction {
             try connection.run("tasks", composed: TaskRowText.insertion(of: insertions.count), values)
         }
         let first = connection.lastInsertedID - Int64(insertions.count) + 1
-        for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(clamping: index))) }
+        for (text, index) in bodies { try store.bodies.insert(text, of: TaskID(first + Int64(clamping: index))) }
         for (index, insertion) in insertions.enumerated() {
             let id = first + Int64(clamping: index)
             var task = TransferTask(
@@ -126,9 +126,9 @@ extension StoreTransaction {
             task.wait = insertion.wait
             task.coalesceKey = insertion.coalesceKey
             task.batchID = batch
-            count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
+            store.count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
             let bytes = Int64(clamping: task.variableBytes)
-            if bytes >= StoredKind.row.least { try setStored(bytes, .row, of: task.id) }
+            if bytes >= StoredKind.row.least { try store.storedBytes.set(bytes, .row, of: task.id) }
             take(task)
         }
     }

@@ -22,7 +22,7 @@ public struct TaskOutline: Sendable {
     public var batchID: BatchID? { place.batch }
 }
 
-extension StoreReader {
+extension TaskTable {
     /// Outlines of these tasks. Tasks that do not exist or are unreadable are left out.
     public func outlines(of ids: [TaskID]) throws(StoreError) -> [TaskID: TaskOutline] {
         // Many tasks in a row have the same options.
@@ -69,12 +69,12 @@ extension StoreReader {
 
 /// Writes for many tasks at once, with one statement each. The outlines were read in this change-set, and their tasks
 /// were not written since.
-extension StoreTransaction {
+extension TaskTable where Store == StoreTransaction {
     /// Puts unfinished tasks into a state, without a wait. For an end: tasks that have neither transfer, conditions nor
     /// completion, and are not `tied`.
     public func move(_ tasks: [TaskOutline], to state: TaskState, finishedAt: Timestamp?) throws(StoreError) {
-        try requireFree(tasks)
-        if state == .cancelled || state == .completed { try endCooldowns(causedBy: tasks.map(\.id)) }
+        try store.requireFree(tasks)
+        if state == .cancelled || state == .completed { try store.cooldowns.expire(causedBy: tasks.map(\.id)) }
         try connection.run(
             """
             UPDATE task SET state = ?2, wait_reason = NULL, wait_until = NULL, finished_at = ?3
@@ -89,20 +89,14 @@ extension StoreTransaction {
             }, by: 1)
     }
 
-    /// Deletes tasks like `deleteTask`, but must not be called for failed members of batches.
+    /// Deletes tasks like `delete`, but must not be called for failed members of batches.
     public func delete(_ tasks: [TaskOutline]) throws(StoreError) {
-        try requireFree(tasks)
-        try endCooldowns(causedBy: tasks.map(\.id))
+        try store.requireFree(tasks)
+        try store.cooldowns.expire(causedBy: tasks.map(\.id))
         try deleteDependents(of: tasks.map(\.id))
         try connection.run("DELETE FROM task WHERE id IN (SELECT value FROM json_each(?1))", list(of: tasks))
         count(tasks.map(\.place), by: -1)
-        for group in Set(tasks.map(\.place.groupID)) { try tidyGroup(group) }
-    }
-
-    /// Resets the counts of crashes, since the user resumes the tasks.
-    public func forgetCrashes(of tasks: [TaskOutline]) throws(StoreError) {
-        try connection.run(
-            "DELETE FROM task_crash WHERE task_id IN (SELECT value FROM json_each(?1))", list(of: tasks))
+        for group in Set(tasks.map(\.place.groupID)) { try store.groups.tidy(group) }
     }
 
     private func list(of tasks: [TaskOutline]) -> Value { .text(JSONText.array(tasks.map(\.id.rawValue))) }
@@ -112,7 +106,7 @@ extension StoreTransaction {
         var rest = places[...]
         while let place = rest.first {
             let others = rest.drop { $0 == place }
-            count(place, by: amount * Int64(clamping: rest.count - others.count))
+            store.count(place, by: amount * Int64(clamping: rest.count - others.count))
             rest = others
         }
     }

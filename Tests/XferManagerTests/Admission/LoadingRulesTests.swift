@@ -142,7 +142,7 @@ import XferTestSupport
             draft("http://h.test/") { $0.content = .parts(parts) }, for: ManagerFixture.caller)
         #expect(added.task.specification.request.method == .post)
         #expect(added.task.specification.request.bodySummary == BodySummary(form: .parts, length: nil))
-        let body = try await manager.store.read { try $0.body(of: added.task.id) }
+        let body = try await manager.store.read { try $0.bodies.find(of: added.task.id) }
         guard case .parts(let kept)? = body, case .file(let source) = kept[1].content else {
             Issue.record("not kept: \(String(describing: body))")
             return

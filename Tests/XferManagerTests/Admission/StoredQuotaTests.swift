@@ -30,7 +30,7 @@ import XferTestSupport
             #expect(limit == 40_000 && reason.contains("access.max_stored"), "\(reason)")
         }
         // Nothing of the refused one is left, and others have a limit of their own.
-        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } < 40_000)
+        #expect(try await manager.store.read { try $0.storedBytes.total(of: guest.owner) } < 40_000)
         _ = try await add("d", for: other)
         for name in ["e", "f", "g"] { _ = try await add(name, for: ManagerFixture.caller) }
         _ = try await manager.tasks.apply(.cancel, to: [first], for: guest)
@@ -55,7 +55,7 @@ import XferTestSupport
         await #expect(throws: ManagerError.self) {
             try await manager.tasks.add([draft, draft, draft], for: guest)
         }
-        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 0)
+        #expect(try await manager.store.read { try $0.storedBytes.total(of: guest.owner) } == 0)
         let added = try await manager.tasks.add([draft, draft], for: guest)
         await #expect(throws: ManagerError.self) { try await manager.tasks.add([draft], for: guest) }
         _ = try await manager.tasks.apply(.cancel, to: added.map(\.id), for: guest)
@@ -89,11 +89,11 @@ import XferTestSupport
         // Nothing of the refused one is left.
         try await eventually("one copy is left") { try manager.services.spool.settledNames().count == 1 }
         _ = try await add(24_000, to: manager)
-        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 40_000)
+        #expect(try await manager.store.read { try $0.storedBytes.total(of: guest.owner) } == 40_000)
         await #expect(throws: ManagerError.self) { try await add(4096, to: manager) }
         _ = try await manager.tasks.apply(.resume, to: [first], for: guest)
         #expect(try await fixture.end(of: first, in: manager).state == .completed)
-        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } == 24_000)
+        #expect(try await manager.store.read { try $0.storedBytes.total(of: guest.owner) } == 24_000)
         _ = try await add(16_000, to: manager)
         // Another daemon counts as this one.
         await manager.shutdown(.suspend)
@@ -141,7 +141,7 @@ import XferTestSupport
         _ = try await manager.tasks.update(ids[1], long, for: guest)
         let last = ids[2]
         await #expect(throws: ManagerError.self) { try await manager.tasks.update(last, long, for: guest) }
-        #expect(try await manager.store.read { try $0.task(last) }?.specification.meta == nil)
+        #expect(try await manager.store.read { try $0.tasks.find(last) }?.specification.meta == nil)
         // Less is allowed, and makes room.
         _ = try await manager.tasks.update(ids[0], .changing { $0.meta = .clear }, for: guest)
         _ = try await manager.tasks.update(last, long, for: guest)

@@ -26,7 +26,7 @@ import XferTestSupport
 
     private static func cooldown(_ fixture: ManagerFixture, in manager: TransferManager) async throws -> HostCooldown? {
         let host = "127.0.0.1:\(fixture.server.port)"
-        return try await manager.store.read { try $0.hostCooldown(of: host) }
+        return try await manager.store.read { try $0.cooldowns.find(of: host) }
     }
 
     /// A manager with a task that the server has made wait, and the first bytes of another one's URL.
@@ -59,7 +59,7 @@ import XferTestSupport
         // The same URL once more says nothing about the host.
         let again = try await fixture.add("/busy", as: "b", to: manager) { $0.coalesces = false }
         try await Self.waits(again, for: .retry, in: manager)
-        #expect(try await manager.store.read { try $0.earliestCooldown() } == nil)
+        #expect(try await manager.store.read { try $0.cooldowns.earliestEnd() } == nil)
         let second = try await fixture.add("/page?token=s3cret", as: "c", to: manager)
         try await Self.waits(second, for: .retry, in: manager)
 
@@ -103,7 +103,7 @@ import XferTestSupport
         #expect(try await Self.wait(of: other, in: manager)?.url == fixture.server.url("/busy"))
         _ = try await manager.tasks.apply(.cancel, to: [busy], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: other, in: manager).state == .completed)
-        #expect(try await manager.store.read { try $0.earliestCooldown() } == nil)
+        #expect(try await manager.store.read { try $0.cooldowns.earliestEnd() } == nil)
         await manager.shutdown(.suspend)
     }
 
@@ -115,7 +115,7 @@ import XferTestSupport
         try await manager.start()
         let busy = try await fixture.add("/busy", as: "busy", to: manager)
         let until = try await eventually("the host is held") { [host = "127.0.0.1:\(fixture.server.port)"] in
-            try await manager.store.read { try $0.cooldown(of: host) }
+            try await manager.store.read { try $0.cooldowns.end(of: host) }
         }
         let task = try await manager.queries.task(busy, for: ManagerFixture.caller)
         #expect(try #require(task.startedAt).duration(to: until) >= .milliseconds(500))

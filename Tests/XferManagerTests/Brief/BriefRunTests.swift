@@ -52,7 +52,10 @@ import XferTestSupport
         #expect(try await fixture.events(of: id, in: manager) == Self.whole)
         #expect(try Self.small.equals(file: fixture.downloads + "/a"))
         let (intents, published, transfer) = try await manager.store.read { reader in
-            (try reader.briefIntents().count, try reader.publishedFile(of: id), try reader.transfer(TransferID(1)))
+            (
+                try reader.briefIntents.all().count, try reader.publishedFiles.find(of: id),
+                try reader.transfers.find(TransferID(1))
+            )
         }
         #expect(intents == 0 && published?.length == 4096 && transfer == nil)
         var facts = stat()
@@ -111,7 +114,7 @@ import XferTestSupport
             try await manager.queries.task(id, for: ManagerFixture.caller).wait?.reason == .destinationUnavailable
         }
         #expect(try FileTree.entries(below: away).filter { !$0.hasPrefix(".") }.isEmpty)
-        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(try await manager.store.read { try $0.briefIntents.all() }.isEmpty)
         #expect(rename(away, fixture.downloads) == 0)
         for verb in [TaskVerb.pause, .resume] {
             _ = try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller)
@@ -148,9 +151,9 @@ import XferTestSupport
         #expect(try Self.small.equals(file: path))
         #expect(fixture.server.requests.count == 1)
         #expect(try fixture.files() == ["a"])
-        let transfer = try await manager.store.read { try $0.transfer(TransferID(1)) }
+        let transfer = try await manager.store.read { try $0.transfers.find(TransferID(1)) }
         #expect(transfer == nil, "it went with the end")
-        let last = try await manager.store.read { try $0.lastTransferID() }
+        let last = try await manager.store.read { try $0.transfers.lastID() }
         #expect((last == TransferID(0)) == !isTaken, "only a replacement has an ordinary run")
         await manager.shutdown(.suspend)
     }
@@ -335,12 +338,12 @@ import XferTestSupport
         lock.open()
         try await kept.value
         try await eventually("the intent is committed") {
-            try await manager.store.read { try $0.briefIntents().count } == 1
+            try await manager.store.read { try $0.briefIntents.all().count } == 1
         }
 
         await manager.scheduler.leaveRounds(begunBefore: Clocks.monotonic())
         #expect(await manager.scheduler.briefs.runs.isEmpty)
-        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(try await manager.store.read { try $0.briefIntents.all() }.isEmpty)
         try await eventually("it says what it waits for", within: Patience.long) {
             let task = try await manager.queries.task(id, for: ManagerFixture.caller)
             return task.wait?.reason == .destinationUnavailable
@@ -400,7 +403,7 @@ import XferTestSupport
         let directory = try DirectoryHandle(ofService: fixture.downloads)
         let facts = try #require(try directory.facts(of: wasLinked ? "a" : "other"))
         try await first.store.write { tx in
-            try tx.insertBriefIntents([(id, PublishIntent(finalName: "a", part: facts))])
+            try tx.briefIntents.insert([(id, PublishIntent(finalName: "a", part: facts))])
         }
         await first.shutdown(.suspend)
 
@@ -409,7 +412,7 @@ import XferTestSupport
         let task = try await fixture.end(of: id, in: second)
         #expect(task.state == .completed && task.outcome.finalPath == path)
         #expect(fixture.server.requests.count == (wasLinked ? 0 : 1))
-        #expect(try await second.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(try await second.store.read { try $0.briefIntents.all() }.isEmpty)
         #expect(Set(try fixture.files()) == (wasLinked ? ["a"] : ["a", "other"]))
         await second.shutdown(.suspend)
     }
@@ -426,7 +429,7 @@ import XferTestSupport
         let directory = try DirectoryHandle(ofService: fixture.downloads)
         let facts = try #require(try directory.facts(of: "other"))
         try await first.store.write { tx in
-            try tx.insertBriefIntents([(id, PublishIntent(finalName: "a", part: facts))])
+            try tx.briefIntents.insert([(id, PublishIntent(finalName: "a", part: facts))])
         }
         await first.shutdown(.suspend)
 
@@ -534,7 +537,7 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(try await fixture.events(of: id, in: manager) == Self.whole)
-        #expect(try await manager.store.read { try $0.transfer(TransferID(1)) } == nil)
+        #expect(try await manager.store.read { try $0.transfers.find(TransferID(1)) } == nil)
         await manager.shutdown(.suspend)
     }
 
@@ -560,7 +563,7 @@ import XferTestSupport
             return await manager.scheduler.briefs.runs.isEmpty && isIdle
         }
         #expect(!FileTree.exists(fixture.downloads + "/a"))
-        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(try await manager.store.read { try $0.briefIntents.all() }.isEmpty)
         try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(try Self.small.equals(file: fixture.downloads + "/a"))

@@ -68,7 +68,7 @@ struct LeftRoundTests {
         }
         try await eventually("no round is left") {
             let isNoneLeft = manager.services.unansweredPublishes.withLockedValue(\.isEmpty)
-            return try await manager.store.read { try $0.briefIntents() }.isEmpty && isNoneLeft
+            return try await manager.store.read { try $0.briefIntents.all() }.isEmpty && isNoneLeft
         }
         await manager.shutdown(.suspend)
     }

@@ -15,7 +15,7 @@ import XferTestSupport
                 let name = "\(owner)-\(number)"
                 let url = HTTPURL(scheme: .https, host: "example.com", port: 443, target: "/\(name)")
                 let time = Timestamp(seconds: Int64(number))
-                _ = try tx.insertCacheEntry(
+                _ = try tx.cache.insert(
                     StoredResponse(
                         url: url, finalURL: url, requestTime: time, responseTime: time, length: length, digest: [1]),
                     key: Array(name.utf8), urlDigest: [1], finalURLDigest: [1], blob: name, owner: owner, at: time)
@@ -25,7 +25,7 @@ import XferTestSupport
 
     private static func left(of owner: Owner, in manager: TransferManager) async throws -> [String] {
         try await manager.store.read {
-            try $0.cacheEntries(of: owner, ascending: true, limit: 1000, cursor: nil).entries.map(\.blob)
+            try $0.cache.entries(of: owner, ascending: true, limit: 1000, cursor: nil).entries.map(\.blob)
         }
     }
 

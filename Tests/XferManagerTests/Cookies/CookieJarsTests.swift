@@ -39,7 +39,7 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         try await manager.store.write { tx in
-            for name in ["one", "two"] { try tx.setProfile(Profile(name: name), isConfigured: false) }
+            for name in ["one", "two"] { try tx.profiles.set(Profile(name: name), isConfigured: false) }
         }
         return manager
     }
@@ -49,7 +49,7 @@ import XferTestSupport
         var manager = try await open(fixture)
         #expect(try await get("/login", "one", of: fixture, in: manager, as: "a") == nil)
         // Stored before the task's end was published.
-        let stored = try await manager.store.read { try $0.cookies(ofProfile: "one") }
+        let stored = try await manager.store.read { try $0.cookies.list(ofProfile: "one") }
         #expect(stored.map(\.name) == ["lasting"])
         let both = try await get("/x", "one", of: fixture, in: manager, as: "b")
         #expect(both == "lasting=1; session=2" || both == "session=2; lasting=1")
@@ -59,7 +59,7 @@ import XferTestSupport
         manager = try await open(fixture)
         #expect(try await get("/x", "one", of: fixture, in: manager, as: "d") == "lasting=1")
         #expect(try await get("/logout", "one", of: fixture, in: manager, as: "e") == "lasting=1")
-        #expect(try await manager.store.read { try $0.cookies(ofProfile: "one") }.isEmpty)
+        #expect(try await manager.store.read { try $0.cookies.list(ofProfile: "one") }.isEmpty)
         await manager.shutdown(.suspend)
     }
 
@@ -76,11 +76,11 @@ import XferTestSupport
         let fixture = try await setUp()
         let manager = try await open(fixture)
         _ = try await get("/login", "one", of: fixture, in: manager, as: "a")
-        try await manager.store.write { tx in try tx.removeProfile(named: "one") }
+        try await manager.store.write { tx in try tx.profiles.remove(named: "one") }
         await manager.services.cookies.forget("one")
         try await manager.services.cookies.save("one")
-        #expect(try await manager.store.read { try $0.cookies(ofProfile: "one") }.isEmpty)
-        try await manager.store.write { tx in try tx.setProfile(Profile(name: "one"), isConfigured: false) }
+        #expect(try await manager.store.read { try $0.cookies.list(ofProfile: "one") }.isEmpty)
+        try await manager.store.write { tx in try tx.profiles.set(Profile(name: "one"), isConfigured: false) }
         #expect(try await get("/x", "one", of: fixture, in: manager, as: "b") == nil)
         await manager.shutdown(.suspend)
     }

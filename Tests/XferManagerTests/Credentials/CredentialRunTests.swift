@@ -23,7 +23,7 @@ import XferTestSupport
         try await manager.store.write { tx in
             var profile = Profile(name: "work")
             change(&profile)
-            try tx.setProfile(profile, isConfigured: false)
+            try tx.profiles.set(profile, isConfigured: false)
         }
     }
 
@@ -97,7 +97,7 @@ import XferTestSupport
         #expect(try await run("home").state == .completed)
         #expect(try await run("away", url: other.url("/a")).state == .completed)
         #expect(other.requests.allSatisfy { $0.header("Authorization") == nil } && !other.requests.isEmpty)
-        try await manager.store.write { tx in try tx.removeProfile(named: "work") }
+        try await manager.store.write { tx in try tx.profiles.remove(named: "work") }
         #expect(try await run("gone").error?.reason == .credentialMissing)
         await manager.shutdown(.suspend)
     }

@@ -100,20 +100,21 @@ import XferTestSupport
         let directory = try DirectoryHandle(ofService: fixture.downloads)
         let (downloads, identity) = (fixture.downloads, directory.identity)
         let transfer = try await manager.store.write { tx in
-            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+            try tx.transfers.insert(
+                partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
         }
         let file = "\(downloads)/a"
         try FileTree.write("whole", to: file, mode: 0o600)
         let facts = try #require(try directory.facts(of: "a"))
         try await manager.store.write { tx in
-            guard var task = try tx.task(id) else { return }
+            guard var task = try tx.tasks.find(id) else { return }
             task.state = .running
             task.transferID = transfer.id
             task.received = 5
-            try tx.update(task)
-            try tx.update(
+            try tx.tasks.update(task)
+            try tx.transfers.update(
                 resumeData: ResumeData(totalLength: 5, segments: [Segment(start: 0, committed: 5)]), of: transfer.id)
-            try tx.setPublishIntent(PublishIntent(finalName: "a", part: facts), of: transfer.id)
+            try tx.transfers.setPublishIntent(PublishIntent(finalName: "a", part: facts), of: transfer.id)
         }
         await manager.shutdown(.suspend)
         #expect(unlink(file) == 0)

@@ -25,7 +25,7 @@ import XferTestSupport
         try await manager.background.trimmer.trim()
         try await eventually("one part is left") { try fixture.files().count == 1 }
         try await eventually("no row is left") {
-            try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.isEmpty
+            try await manager.store.read { try $0.transfers.orphans(limit: 9) }.isEmpty
         }
         await manager.shutdown(.suspend)
     }
@@ -46,8 +46,8 @@ import XferTestSupport
         }
         for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .failed) }
         let kept = try #require(try fixture.files().first)
-        let tag = try await manager.store.read { try $0.partTag() }
-        let last = try await manager.store.read { try $0.lastTransferID() }
+        let tag = try await manager.store.read { try $0.transfers.partTag() }
+        let last = try await manager.store.read { try $0.transfers.lastID() }
         // The second one's row goes, and its part comes back as after a power cut.
         let part = try #require(try FileTree.entries(below: other).first)
         _ = try await manager.tasks.apply(.remove, to: [ids[1]], for: ManagerFixture.caller)

@@ -31,17 +31,17 @@ struct HookQueueTests {
                     owner: Owner(uid: 0), request: TransferRequest(url: url),
                     destination: Destination(directory: "/srv", name: nil))
                 specification.completion.onComplete = "tell"
-                var task = try tx.insertTask(specification, state: .running, at: time)
+                var task = try tx.tasks.insert(specification, state: .running, at: time)
                 task.state = .completed
                 task.finishedAt = time
-                try tx.update(task)
+                try tx.tasks.update(task)
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<3 {
                 group.addTask { while !Task.isCancelled { await queue.wake() } }
             }
-            try await eventually("all have run") { try await store.read { try $0.pendingHooks(limit: 1).isEmpty } }
+            try await eventually("all have run") { try await store.read { try $0.hooks.pending(limit: 1).isEmpty } }
             group.cancelAll()
         }
         await queue.shutdown()

@@ -26,12 +26,12 @@ struct OperationTests {
     ) async throws -> OperationID {
         let text = filter.wire.text
         return try await manager.store.write { tx in
-            var operation = try tx.insert(
+            var operation = try tx.operations.insert(
                 BulkOperation(
                     owner: principal.owner, isOperator: principal.isOperator, verb: verb, filter: text,
-                    last: try tx.maxTaskID() ?? TaskID(0), createdAt: Timestamp(seconds: 1)))
+                    last: try tx.tasks.lastID() ?? TaskID(0), createdAt: Timestamp(seconds: 1)))
             change(&operation)
-            try tx.update(operation)
+            try tx.operations.update(operation)
             return operation.id
         }
     }
@@ -139,7 +139,7 @@ struct OperationTests {
         let manager = try await fixture.open()
         _ = try await Self.addPaused(2, to: manager, fixture)
         let id = try await manager.store.write { tx in
-            try tx.insert(
+            try tx.operations.insert(
                 BulkOperation(
                     owner: Self.caller.owner, isOperator: true, verb: .cancel, filter: #"{"later": 1}"#,
                     last: TaskID(9), createdAt: Timestamp(seconds: 1))

@@ -68,7 +68,7 @@ struct UpdateManyTests {
             owner: Self.guest.owner, isOperator: false, verb: .update, filter: TaskFilter.everything.wire.text,
             changes: changes.wire.text,
             rights: Self.guest.operationRights, last: last, reached: first, createdAt: Timestamp(seconds: 0))
-        let operation = try await manager.store.write { try $0.insert(interrupted) }
+        let operation = try await manager.store.write { try $0.operations.insert(interrupted) }
         await manager.shutdown(.suspend)
 
         manager = try await fixture.open()

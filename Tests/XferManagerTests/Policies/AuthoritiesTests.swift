@@ -99,15 +99,15 @@ import XferTestSupport
         try await half(of: id, in: manager)
         await manager.shutdown(.suspend)
         manager = try await open(starts: false)
-        let transferID = try #require(try await manager.store.read { try $0.task(id)?.transferID })
-        if isKilled { try await manager.store.write { try $0.setSources([], of: transferID) } }
+        let transferID = try #require(try await manager.store.read { try $0.tasks.find(id)?.transferID })
+        if isKilled { try await manager.store.write { try $0.transfers.setSources([], of: transferID) } }
         await manager.shutdown(.suspend)
         try write(other.pem)
         manager = try await open()
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .failed && task.error?.reason == .trustRejected)
         #expect(fixture.server.requests.count == 1)
-        let kept = try await manager.store.read { try $0.transfer(transferID) }
+        let kept = try await manager.store.read { try $0.transfers.find(transferID) }
         #expect(kept?.resumeData.committedByteCount ?? 0 == 0)
         await manager.shutdown(.suspend)
     }
@@ -117,7 +117,7 @@ import XferTestSupport
         let manager = try await open()
         let id = try await add(to: manager, isStaged: true)
         try await eventually("it is staged") {
-            try await manager.store.read { try $0.task(id)?.state } == .staged
+            try await manager.store.read { try $0.tasks.find(id)?.state } == .staged
         }
         let page = try await manager.bytes.read(id, offset: 0, length: 100, for: ManagerFixture.caller)
         #expect(page.bytes.count == 100)

@@ -115,28 +115,29 @@ import XferTestSupport
         let directory = try DirectoryHandle(ofService: downloads)
         let identity = directory.identity
         let transfer = try await manager.store.write { tx in
-            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+            try tx.transfers.insert(
+                partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
         }
         try FileTree.write(
             SourceVersion.tagged(6, length: 200_000).bytes, to: "\(downloads)/\(transfer.partialName)", mode: 0o600)
         let part = try #require(try directory.facts(of: transfer.partialName))
         let origin = Origin(scheme: .https, host: "localhost", port: UInt16(server.port))
         try await manager.store.write { tx in
-            guard var task = try tx.task(id) else { return }
+            guard var task = try tx.tasks.find(id) else { return }
             task.state = .running
             task.transferID = transfer.id
             task.received = 200_000
             task.total = 200_000
-            try tx.update(task)
+            try tx.tasks.update(task)
             var data = ResumeData()
             data.validators.etag = Self.version.etag
             data.totalLength = 200_000
             data.segments = [Segment(start: 0, committed: 200_000)]
-            try tx.update(resumeData: data, of: transfer.id)
-            try tx.setPublishIntent(PublishIntent(finalName: "a", part: part), of: transfer.id)
+            try tx.transfers.update(resumeData: data, of: transfer.id)
+            try tx.transfers.setPublishIntent(PublishIntent(finalName: "a", part: part), of: transfer.id)
             guard let stranger else { return }
             let source = SourceEvidence(origin: origin, chain: [stranger.der], tls: .tls13, judgement: "\(version)")
-            try tx.setSources([source], of: transfer.id)
+            try tx.transfers.setSources([source], of: transfer.id)
         }
         await manager.shutdown(.suspend)
         return id
@@ -184,7 +185,7 @@ import XferTestSupport
         }
         manager = try await reopen()
         let kept = try await manager.store.read { reader in
-            try reader.task(id)?.transferID.flatMap { try reader.transfer($0) }
+            try reader.tasks.find(id)?.transferID.flatMap { try reader.transfers.find($0) }
         }
         #expect(kept?.resumeData.committedByteCount == 100_000)
         #expect(kept?.sources.map(\.chain) == [[stranger.der]])

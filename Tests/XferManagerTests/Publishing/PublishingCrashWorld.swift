@@ -147,8 +147,8 @@ final class PublishingCrashWorld: Sendable {
         let location = PartialLocation(directory: path, identity: .unknown)
         try await store.withLockedValue(\.self).write { [tasks] tx in
             for task in tasks {
-                let transfer = try tx.insertTransfer(partial: location, at: Timestamp(seconds: 1))
-                try tx.setSetting("transfer \(task.number)", String(transfer.id.rawValue))
+                let transfer = try tx.transfers.insert(partial: location, at: Timestamp(seconds: 1))
+                try tx.settings.set("transfer \(task.number)", String(transfer.id.rawValue))
             }
         }
     }
@@ -162,10 +162,12 @@ final class PublishingCrashWorld: Sendable {
     private func rows() async throws -> [Row] {
         try await store.withLockedValue(\.self).read { [tasks] reader in
             try tasks.compactMap { task in
-                guard let text = try reader.setting("transfer \(task.number)"), let id = Int64(text) else { return nil }
+                guard let text = try reader.settings.find("transfer \(task.number)"), let id = Int64(text) else {
+                    return nil
+                }
                 return Row(
-                    transfer: TransferID(id), intent: try reader.transfer(TransferID(id))?.publishIntent,
-                    end: try reader.setting("end \(task.number)"))
+                    transfer: TransferID(id), intent: try reader.transfers.find(TransferID(id))?.publishIntent,
+                    end: try reader.settings.find("end \(task.number)"))
             }
         }
     }
@@ -176,9 +178,9 @@ final class PublishingCrashWorld: Sendable {
             problems.withLockedValue { $0.append("\(task.number) is \(end.text) for no file") }
         }
         let isFirst = try await write { tx in
-            let isFirst = try tx.setting("end \(task.number)") == nil
-            try tx.setSetting("end \(task.number)", end.text)
-            try tx.deleteTransfer(row.transfer)
+            let isFirst = try tx.settings.find("end \(task.number)") == nil
+            try tx.settings.set("end \(task.number)", end.text)
+            try tx.transfers.delete(row.transfer)
             return isFirst
         }
         if !isFirst { problems.withLockedValue { $0.append("\(task.number) ends twice") } }
@@ -226,7 +228,7 @@ final class PublishingCrashWorld: Sendable {
         if way == .done {
             try await commitEnd(.published(intent.finalName), of: task, row)
         } else {
-            try await write { tx in try tx.setPublishIntent(nil, of: row.transfer) }
+            try await write { tx in try tx.transfers.setPublishIntent(nil, of: row.transfer) }
         }
     }
 
@@ -289,7 +291,7 @@ final class PublishingCrashWorld: Sendable {
             return try await write { tx in
                 try zip(intended, refused).map { intended, isRefused -> Result<Bool, any Error> in
                     if isRefused { return .failure(StoreError.degraded(reason: "a misfortune")) }
-                    try tx.setPublishIntent(intended.intent, of: transfers[intended.file])
+                    try tx.transfers.setPublishIntent(intended.intent, of: transfers[intended.file])
                     return .success(true)
                 }
             }

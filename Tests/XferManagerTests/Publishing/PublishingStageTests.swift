@@ -226,7 +226,7 @@ private final class StageFixture: Sendable {
                 guard !held.contains(intent.finalName) else { return false }
                 commitCount.withLockedValue { $0 += 1 }
                 known.withLockedValue { $0.append(isKnown.withLockedValue(\.self)) }
-                try tx.setSetting("intent \(number)", intent.finalName)
+                try tx.settings.set("intent \(number)", intent.finalName)
                 if snatched.withLockedValue({ $0.remove(intent.finalName) }) != nil {
                     try FileTree.write("another", to: "\(path)/\(intent.finalName)")
                 }

@@ -21,7 +21,7 @@ import XferTestSupport
     }
 
     private func payloads(of id: TaskID, in manager: TransferManager) async throws -> [EventPayload] {
-        try await manager.store.read { try $0.events(since: 0, taskIDs: [id], limit: 1000) }.map(\.payload)
+        try await manager.store.read { try $0.events.list(since: 0, taskIDs: [id], limit: 1000) }.map(\.payload)
     }
 
     /// 17 continuations of the same server were too many once.

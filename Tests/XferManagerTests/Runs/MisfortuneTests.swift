@@ -100,8 +100,8 @@ import XferTestSupport
         ) async throws {
             let (now, discards) = try await manager.store.read { [seq] in
                 (
-                    try $0.task(id)?.received,
-                    try $0.events(
+                    try $0.tasks.find(id)?.received,
+                    try $0.events.list(
                         since: seq, types: [.taskSourceChanged, .taskBytesDiscarded], taskIDs: [id], limit: 1000)
                 )
             }

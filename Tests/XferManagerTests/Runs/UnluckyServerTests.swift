@@ -83,7 +83,9 @@ import XferTestSupport
         let id = try await world.add()
         try await world.completes(id, as: Self.version)
         #expect(world.ranges == [nil] + Array(repeating: "bytes=100000-", count: 7))
-        let waits = try await world.manager.store.read { try $0.events(since: 0, types: [.taskWaiting], limit: 100) }
+        let waits = try await world.manager.store.read {
+            try $0.events.list(since: 0, types: [.taskWaiting], limit: 100)
+        }
         #expect(waits.count == 7)
         for event in waits.dropFirst() {
             guard case .taskWaiting(_, let error) = event.payload else { continue }

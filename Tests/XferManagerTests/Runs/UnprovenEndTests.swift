@@ -115,7 +115,7 @@ import XferTestSupport
         let other = SourceVersion.tagged(181, length: 1).checksum()
         try await shared.acceptEnd(at: Self.end, provenBy: other)
         #expect(await shared.bindingDigest == other)
-        let use = try await world.manager.store.read { try $0.transfer(transfer)?.sourceUse }
+        let use = try await world.manager.store.read { try $0.transfers.find(transfer)?.sourceUse }
         #expect(use?.unprovenFrom == Self.end)
         world.gate.open()
         try await world.completes(id, "a")

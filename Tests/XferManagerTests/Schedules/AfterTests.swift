@@ -57,7 +57,7 @@ import XferTestSupport
         }
         // The targets end one by one; the dependents are released with the last.
         _ = try await manager.tasks.apply(.cancel, to: [added[0].id], for: ManagerFixture.caller)
-        #expect(try await manager.store.read { try $0.hasOpenTargets(added[1].id) })
+        #expect(try await manager.store.read { try $0.dependencies.hasOpenTargets(added[1].id) })
         await manager.shutdown(.suspend)
     }
 
@@ -137,7 +137,7 @@ import XferTestSupport
         let c = try await add("c", after: [a, b], to: manager, fixture)
         #expect(try await fixture.end(of: b, in: manager).state == .completed)
         try await eventually("the dependent has the outcome") {
-            try await manager.store.read { try $0.dependencies(of: c).openCount } == 1
+            try await manager.store.read { try $0.dependencies.state(of: c).openCount } == 1
         }
         _ = try await manager.tasks.apply(.remove, to: [b], for: ManagerFixture.caller)
         await manager.shutdown(.suspend)
@@ -231,13 +231,13 @@ import XferTestSupport
             }
         }
         _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
-        #expect(try await manager.store.read { try $0.counts() } == [.waiting: 3000, .paused: 1])
+        #expect(try await manager.store.read { try $0.counts.byState() } == [.waiting: 3000, .paused: 1])
         _ = try await manager.tasks.apply(.cancel, to: [first], for: ManagerFixture.caller)
         try await eventually("all have failed", within: Patience.long) {
-            try await manager.store.read { try $0.counts() } == [.failed: 3000, .cancelled: 1]
+            try await manager.store.read { try $0.counts.byState() } == [.failed: 3000, .cancelled: 1]
         }
         try await eventually("all dependents have the outcome") {
-            try await manager.store.read { try $0.nextEndedTarget() } == nil
+            try await manager.store.read { try $0.dependencies.nextEndedTarget() } == nil
         }
         await manager.shutdown(.suspend)
     }

@@ -296,14 +296,16 @@ import XferTestSupport
             }
         }
         _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
-        #expect(try await manager.store.read { try $0.counts() } == [.waiting: 1200])
+        #expect(try await manager.store.read { try $0.counts.byState() } == [.waiting: 1200])
         clock.set("2026-01-05T14:00:00Z")
         try await manager.scheduler.settleConditions()
         await manager.scheduler.schedule()
-        try await eventually("all are woken") { try await manager.store.read { try $0.counts() } == [.queued: 1200] }
+        try await eventually("all are woken") {
+            try await manager.store.read { try $0.counts.byState() } == [.queued: 1200]
+        }
         clock.set("2026-01-05T15:00:00Z")
         await manager.background.clockFollower.recomputeConditions()
-        #expect(try await manager.store.read { try $0.counts() } == [.failed: 1200])
+        #expect(try await manager.store.read { try $0.counts.byState() } == [.failed: 1200])
         await manager.shutdown(.suspend)
     }
 }

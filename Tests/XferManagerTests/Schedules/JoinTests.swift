@@ -181,7 +181,7 @@ import XferTestSupport
             var (afterMany, afterOne) = (TaskSchedule(), TaskSchedule())
             change(&afterMany, many)
             change(&afterOne, one)
-            let before = try await manager.store.read { try $0.maxTaskID() }
+            let before = try await manager.store.read { try $0.tasks.lastID() }
             let refusal = await #expect(throws: ManagerError.self) {
                 try await manager.tasks.add(
                     drafts(name, afterMany, joins) + drafts("beyond", afterOne, 1), for: Self.caller)
@@ -191,13 +191,13 @@ import XferTestSupport
                 continue
             }
             #expect(reason.contains("after_batch and after_group"))
-            #expect(try await manager.store.read { try $0.maxTaskID() } == before)
+            #expect(try await manager.store.read { try $0.tasks.lastID() } == before)
             // One less, and as many as are allowed.
             let below = drafts("below", afterMany, joins - 1) + drafts("below-one", afterOne, 1)
             #expect(try await manager.tasks.add(below, for: Self.caller).count == joins)
             let added = try await manager.tasks.add(drafts(name, afterMany, joins), for: Self.caller)
             let last = try #require(added.last)
-            let state = try await manager.store.read { try $0.dependencies(of: last.id) }
+            let state = try await manager.store.read { try $0.dependencies.state(of: last.id) }
             #expect(state.openCount == many.ids.count)
             #expect(try await task(last.id, in: manager).wait == Wait(.dependency))
         }
@@ -226,7 +226,7 @@ import XferTestSupport
         let added = try await manager.tasks.add(drafts("t", targets, tasks), for: Self.caller)
         #expect(added.count == tasks)
         let last = try #require(added.last)
-        #expect(try await manager.store.read { try $0.dependencies(of: last.id) }.openCount == targets.count)
+        #expect(try await manager.store.read { try $0.dependencies.state(of: last.id) }.openCount == targets.count)
         await manager.shutdown(.suspend)
     }
 }

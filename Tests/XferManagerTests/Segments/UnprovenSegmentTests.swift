@@ -47,7 +47,7 @@ import XferTestSupport
         #expect(connections.handle(of: 0) != nil && connections.handle(of: 1) == nil)
         #expect(connections.plan?.writtenByteCount == 20_000)
         func mark() async throws -> Int64? {
-            try await manager.store.read { try $0.transfer(transfer)?.sourceUse.unprovenFrom }
+            try await manager.store.read { try $0.transfers.find(transfer)?.sourceUse.unprovenFrom }
         }
         #expect(try await mark() == nil)
         checkpointing.leave()

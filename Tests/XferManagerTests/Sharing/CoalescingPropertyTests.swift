@@ -76,7 +76,7 @@ import XferTestSupport
         }
         try await eventually("nothing is left over") { try Set(fixture.files()) == published }
         try await eventually("no transfer is left") {
-            try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
+            try await manager.store.read { try $0.transfers.orphans(limit: 10) }.isEmpty
         }
         let begun = try await Self.begun(added, in: manager)
         for url in 0..<Self.urls where isHeldBack {
@@ -207,7 +207,7 @@ import XferTestSupport
         #expect(fixture.server.requests.count <= (mayBeAnswered ? 10 : 1))
         try await eventually("no bytes are left", within: Patience.long) { try fixture.files().isEmpty }
         try await eventually("no transfer is left", within: Patience.long) {
-            try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
+            try await manager.store.read { try $0.transfers.orphans(limit: 10) }.isEmpty
         }
         try await eventually("nothing lives") { await manager.scheduler.isAtRest }
         await manager.shutdown(.suspend)

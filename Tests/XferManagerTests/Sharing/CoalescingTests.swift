@@ -71,7 +71,7 @@ import XferTestSupport
             gate.open()
             try await eventually("nothing is left over") { try Set(fixture.files()) == Set(names) }
             try await eventually("no transfer is left") {
-                try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
+                try await manager.store.read { try $0.transfers.orphans(limit: 10) }.isEmpty
             }
             try await eventually("no run is left") { await manager.scheduler.runs.isEmpty }
             try await eventually("nothing lives") { await manager.scheduler.transfers.isEmpty }
@@ -343,7 +343,7 @@ import XferTestSupport
         try await stalled.completed([last], names: ["f19"])
         // A second request is of a task that waited and tried again, or of one that missed the transfer.
         let waits = try await stalled.manager.store.read {
-            try $0.events(since: 0, types: [.taskWaiting], taskIDs: [], limit: 100)
+            try $0.events.list(since: 0, types: [.taskWaiting], taskIDs: [], limit: 100)
         }
         #expect(stalled.requests == 1, "\(stalled.fixture.server.requests), \(waits)")
         try await stalled.end(with: ["f19"])

@@ -147,7 +147,7 @@ import XferTestSupport
         }
         // The trimmer removes its row, too.
         try await manager.background.trimmer.trimFailedURLs(at: manager.clock())
-        #expect(try await manager.store.read { try $0.hasFailedURLs() } == false)
+        #expect(try await manager.store.read { try $0.failedURLs.hasAny() } == false)
         let free = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
         #expect(free.error?.reason == .httpStatus)
         await manager.shutdown(.suspend)

@@ -208,7 +208,7 @@ import XferTestSupport
                                 ) { $0.slot = slot })
                         }
                         let holders = try await manager.store.read {
-                            try $0.tasks(inSlot: slot, of: caller.owner).count
+                            try $0.tasks.list(inSlot: slot, of: caller.owner).count
                         }
                         #expect(holders <= 1)
                     }

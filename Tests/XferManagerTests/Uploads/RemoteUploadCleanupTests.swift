@@ -51,7 +51,7 @@ import XferTestSupport
     }
 
     private func isForgotten(_ manager: TransferManager) async throws -> Bool {
-        try await manager.store.read { try $0.dueAbandonedUploads(now: Self.later, limit: 1) }.isEmpty
+        try await manager.store.read { try $0.abandonedUploads.due(now: Self.later, limit: 1) }.isEmpty
     }
 
     @Test(arguments: [204, 404, 410, 403]) func aConfirmedDeletionIsNotRepeated(status: Int) async throws {
@@ -120,7 +120,7 @@ import XferTestSupport
         let second = try await fixture.open(change: { $0.admission = AdmissionLists(deniedHosts: denied) })
         try await second.start()
         try await eventually("a try has failed", within: Patience.long) {
-            try await second.store.read { try $0.dueAbandonedUploads(now: Self.later, limit: 1) }
+            try await second.store.read { try $0.abandonedUploads.due(now: Self.later, limit: 1) }
                 .first.map { $0.attempts > 1 } ?? false
         }
         #expect(deletions(fixture).count == before)

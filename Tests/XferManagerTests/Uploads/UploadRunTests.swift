@@ -55,13 +55,13 @@ import XferTestSupport
         serve(fixture, [HeaderField(name: "Set-Cookie", value: "lasting=1; Max-Age=3600")])
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.store.write { try $0.setProfile(Profile(name: "jar"), isConfigured: false) }
+        try await manager.store.write { try $0.profiles.set(Profile(name: "jar"), isConfigured: false) }
         let id = try await add(kind, to: manager, fixture) {
             $0.profile = "jar"
             $0.request.usesCookies = true
         }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
-        #expect(try await manager.store.read { try $0.cookies(ofProfile: "jar") }.map(\.name) == ["lasting"])
+        #expect(try await manager.store.read { try $0.cookies.list(ofProfile: "jar") }.map(\.name) == ["lasting"])
         await manager.shutdown(.suspend)
     }
 
@@ -135,7 +135,7 @@ import XferTestSupport
         try await manager.start()
         let id = try await add(kind, to: manager, fixture) { $0.retriesNonIdempotent = true }
         try await eventually("the task waits") {
-            try await manager.store.read { try $0.task(id) }?.wait?.reason == .insufficientSpace
+            try await manager.store.read { try $0.tasks.find(id) }?.wait?.reason == .insufficientSpace
         }
         #expect(try manager.services.spool.settledNames().isEmpty)
         await manager.shutdown(.suspend)

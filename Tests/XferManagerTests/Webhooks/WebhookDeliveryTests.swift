@@ -195,9 +195,9 @@ import XferTestSupport
         settings.webhooks = [webhooks[0]]
         try await manager.reload(settings)
         try await eventually("nothing waits") {
-            try await manager.store.read { try $0.webhookWithDeliveries(after: "") } == nil
+            try await manager.store.read { try $0.deliveries.webhook(after: "") } == nil
         }
-        let receiver = try await manager.store.read { try $0.receiverState(ofWebhook: "away") }
+        let receiver = try await manager.store.read { try $0.deliveries.receiverState(ofWebhook: "away") }
         #expect(receiver.lastFailure == "the webhook \"away\" is no longer configured")
         let asked = fixture.server.requests(to: "/away").count
         _ = try await endATask(in: manager, fixture)
@@ -252,11 +252,11 @@ import XferTestSupport
         let counts = try await manager.queries.counts()
         #expect(counts.filter { $0.value > 0 } == [.cancelled: 1], "\(counts)")
         #expect(!manager.isActive)
-        let last = try await manager.store.read { try $0.lastSeq() }
+        let last = try await manager.store.read { try $0.events.lastSeq() }
         gate.open()
         try await eventually("all are delivered") { try await pending(manager) == 0 }
         // No delivery caused an event.
-        #expect(try await manager.store.read { try $0.lastSeq() } == last)
+        #expect(try await manager.store.read { try $0.events.lastSeq() } == last)
         let seqs = try fixture.server.requests.map { try body($0)["seq"]?.integerValue ?? 0 }
         #expect(seqs.sorted() == Array(1...last))
         await manager.shutdown(.suspend)

@@ -18,21 +18,21 @@ import XferTestSupport
         let change = Task {
             try await store.write { tx in
                 // What comes before the refused change is rolled back with it.
-                try tx.setSetting("probe of the change", "1")
-                try tx.deleteTask(ids[0])
+                try tx.settings.set("probe of the change", "1")
+                try tx.tasks.delete(ids[0])
             }
             order.withLockedValue { $0.append("changed") }
         }
         await wanted.wait()
         #expect(store.uncommittedStarts.isWanted)
-        #expect(try await store.read { try $0.setting("probe of the change") } == nil)
+        #expect(try await store.read { try $0.settings.find("probe of the change") } == nil)
         // Others go on, and so does the holder.
-        try await store.write { try $0.deleteTask(ids[1]) }
+        try await store.write { try $0.tasks.delete(ids[1]) }
         try await store.write { tx in
             try tx.asStarter {
-                var task = try #require(try tx.task(ids[0]))
+                var task = try #require(try tx.tasks.find(ids[0]))
                 task.received = 1
-                try tx.update(task)
+                try tx.tasks.update(task)
             }
         }
         order.withLockedValue { $0.append("released") }
@@ -40,7 +40,7 @@ import XferTestSupport
         try await change.value
         #expect(order.withLockedValue(\.self) == ["released", "changed"])
         #expect(!store.uncommittedStarts.isWanted)
-        #expect(try await store.read { try $0.task(ids[0]) } == nil)
+        #expect(try await store.read { try $0.tasks.find(ids[0]) } == nil)
         try store.close()
     }
 
@@ -51,7 +51,7 @@ import XferTestSupport
         let wanted = Gate()
         store.uncommittedStarts.setWanted { wanted.open() }
         try await store.write { $0.addUncommittedStart(id) }
-        let change = Task { try await store.write { try $0.deleteTask(id) } }
+        let change = Task { try await store.write { try $0.tasks.delete(id) } }
         await wanted.wait()
         try store.close()
         await #expect(throws: StoreError.closed) { try await change.value }
@@ -66,7 +66,7 @@ import XferTestSupport
         let hasFound = NIOLockedValueBox(false)
         try await store.write { [held = store.uncommittedStarts] tx in
             do {
-                try tx.deleteTask(id)
+                try tx.tasks.delete(id)
             } catch StoreError.uncommittedStart(let task) {
                 // The scheduler releases it while the transaction is rolled back.
                 hasFound.withLockedValue { $0 = true }
@@ -75,7 +75,7 @@ import XferTestSupport
             }
         }
         #expect(hasFound.withLockedValue { $0 })
-        #expect(try await store.read { try $0.task(id) } == nil)
+        #expect(try await store.read { try $0.tasks.find(id) } == nil)
         try store.close()
     }
 

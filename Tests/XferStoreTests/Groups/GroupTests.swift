@@ -20,37 +20,37 @@ struct GroupTests {
         try (0..<count).map { _ in
             var wanted = specification(host, owner: owner, priority: priority, group: group)
             wanted.profile = profile
-            return try transaction.insertTask(wanted, state: .queued, at: noon).id
+            return try transaction.tasks.insert(wanted, state: .queued, at: noon).id
         }
     }
 
     @Test func aGroupExistsWhileItHasTasksOrSettings() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                #expect(try transaction.group(Self.key("g")) == nil)
+                #expect(try transaction.groups.find(Self.key("g")) == nil)
                 let ids = try Self.add(2, group: "g", in: transaction)
                 try Self.add(1, group: "g", owner: 2000, in: transaction)
                 #expect(
-                    try transaction.group(Self.key("g"))
+                    try transaction.groups.find(Self.key("g"))
                         == TaskGroup(key: Self.key("g"), counts: [.queued: 2]))
-                try transaction.setLimits(of: Self.key("g")) { $0.maxActive = 3 }
-                try transaction.setPaused(true, group: Self.key("later"))
-                #expect(try transaction.maxActive(of: Self.key("g")) == 3)
-                #expect(try transaction.maxActive(of: Self.key("g", 2000)) == nil)
+                try transaction.groups.setLimits(of: Self.key("g")) { $0.maxActive = 3 }
+                try transaction.groups.setPaused(true, group: Self.key("later"))
+                #expect(try transaction.groups.maxActive(of: Self.key("g")) == 3)
+                #expect(try transaction.groups.maxActive(of: Self.key("g", 2000)) == nil)
                 #expect(
-                    try transaction.groups(limit: 9).map(\.key) == [
+                    try transaction.groups.list(limit: 9).map(\.key) == [
                         Self.key("g"), Self.key("later"), Self.key("g", 2000),
                     ])
-                #expect(try transaction.groups(owner: Owner(uid: 2000), limit: 9).map(\.key.name) == ["g"])
-                #expect(try transaction.groups(after: Self.key("g"), limit: 1).map(\.key.name) == ["later"])
-                for id in ids { try transaction.deleteTask(id) }
-                #expect(try transaction.group(Self.key("g"))?.limits.maxActive == 3)
-                try transaction.resetGroup(Self.key("g"))
-                try transaction.setPaused(false, group: Self.key("later"))
-                #expect(try transaction.groups(limit: 9).map(\.key) == [Self.key("g", 2000)])
+                #expect(try transaction.groups.list(owner: Owner(uid: 2000), limit: 9).map(\.key.name) == ["g"])
+                #expect(try transaction.groups.list(after: Self.key("g"), limit: 1).map(\.key.name) == ["later"])
+                for id in ids { try transaction.tasks.delete(id) }
+                #expect(try transaction.groups.find(Self.key("g"))?.limits.maxActive == 3)
+                try transaction.groups.reset(Self.key("g"))
+                try transaction.groups.setPaused(false, group: Self.key("later"))
+                #expect(try transaction.groups.list(limit: 9).map(\.key) == [Self.key("g", 2000)])
                 try transaction.setState(.cancelled, of: TaskID(3))
-                try transaction.deleteTask(TaskID(3))
-                #expect(try transaction.groups(limit: 9).isEmpty)
+                try transaction.tasks.delete(TaskID(3))
+                #expect(try transaction.groups.list(limit: 9).isEmpty)
             }
         }
     }
@@ -59,20 +59,20 @@ struct GroupTests {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
-            try transaction.setLimits(of: Self.key("g")) { $0.maxActive = 2 }
-            try transaction.setPaused(true, group: Self.key("g"))
+            try transaction.groups.setLimits(of: Self.key("g")) { $0.maxActive = 2 }
+            try transaction.groups.setPaused(true, group: Self.key("g"))
         }
         try store.close()
         store = try directory.open()
         try await store.write { transaction throws in
             try Self.add(1, group: "g", priority: .high, in: transaction)
-            #expect(try transaction.nextLane(priority: .high) == nil)
-            #expect(try transaction.group(Self.key("g"))?.isPaused == true)
-            try transaction.setPaused(false, group: Self.key("g"))
+            #expect(try transaction.queue.nextLane(priority: .high) == nil)
+            #expect(try transaction.groups.find(Self.key("g"))?.isPaused == true)
+            try transaction.groups.setPaused(false, group: Self.key("g"))
             #expect(
-                try transaction.nextLane(priority: .high)
+                try transaction.queue.nextLane(priority: .high)
                     == QueueLane(priority: .high, group: Self.key("g"), host: "a"))
-            #expect(try transaction.maxActive(of: Self.key("g")) == 2)
+            #expect(try transaction.groups.maxActive(of: Self.key("g")) == 2)
         }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
@@ -90,12 +90,12 @@ struct GroupTests {
                 func serve(_ count: Int, without hosts: Set<String> = []) throws -> [String] {
                     try (0..<count).map { _ in
                         guard
-                            let lane = try transaction.nextLane(
+                            let lane = try transaction.queue.nextLane(
                                 priority: .normal, without: LaneExclusions(hosts: hosts))
                         else {
                             return "none"
                         }
-                        try transaction.markServed(lane)
+                        try transaction.queue.markServed(lane)
                         return lane.host
                     }
                 }
@@ -104,7 +104,7 @@ struct GroupTests {
                 #expect(try serve(3) == ["c", "d", "a"])
                 #expect(try serve(2, without: ["a", "b", "c", "d", "e"]) == ["none", "none"])
                 #expect(
-                    try transaction.nextLane(
+                    try transaction.queue.nextLane(
                         priority: .normal,
                         without: LaneExclusions(groups: [Self.key("g"), Self.key("h"), Self.key("unknown")]))?.host
                         == "c")
@@ -116,19 +116,19 @@ struct GroupTests {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try Self.add(2, group: "g", in: transaction)
-                var task = try #require(try transaction.task(ids[0]))
+                var task = try #require(try transaction.tasks.find(ids[0]))
                 task.specification.group = "h"
-                try transaction.update(task)
-                try transaction.setPaused(true, group: Self.key("g"))
-                let lane = try #require(try transaction.nextLane(priority: .normal))
+                try transaction.tasks.update(task)
+                try transaction.groups.setPaused(true, group: Self.key("g"))
+                let lane = try #require(try transaction.queue.nextLane(priority: .normal))
                 #expect(lane == task.lane)
-                #expect(try transaction.heads(of: lane, order: .fifo, limit: 9) == [ids[0]])
+                #expect(try transaction.queue.heads(of: lane, order: .fifo, limit: 9) == [ids[0]])
                 task.specification.group = nil
-                try transaction.update(task)
-                #expect(try transaction.groups(limit: 9).map(\.key.name) == ["g"])
-                #expect(try transaction.nextLane(priority: .normal) == QueueLane(priority: .normal, host: "a"))
+                try transaction.tasks.update(task)
+                #expect(try transaction.groups.list(limit: 9).map(\.key.name) == ["g"])
+                #expect(try transaction.queue.nextLane(priority: .normal) == QueueLane(priority: .normal, host: "a"))
                 #expect(throws: StoreError.otherLane(ids[1])) {
-                    try transaction.move(ids[0], to: .before(ids[1]), order: .fifo)
+                    try transaction.queue.move(ids[0], to: .before(ids[1]), order: .fifo)
                 }
             }
         }
@@ -139,13 +139,13 @@ struct GroupTests {
             try await store.write { transaction throws in
                 for group in [nil, "g", "h"] as [String?] { try Self.add(1, "a", group: group, in: transaction) }
                 try Self.add(1, "b", group: "g", in: transaction)
-                try transaction.setCooldown(host: "a", until: noon)
+                try transaction.cooldowns.set(host: "a", until: noon)
                 try Self.add(1, "a", group: "new", in: transaction)
-                #expect(try transaction.nextLane(priority: .normal)?.host == "b")
-                #expect(try transaction.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"])) == nil)
-                try transaction.setCooldown(host: "a", until: nil)
+                #expect(try transaction.queue.nextLane(priority: .normal)?.host == "b")
+                #expect(try transaction.queue.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"])) == nil)
+                try transaction.cooldowns.set(host: "a", until: nil)
                 #expect(
-                    try transaction.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"]))
+                    try transaction.queue.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"]))
                         == QueueLane(priority: .normal, host: "a"))
             }
         }
@@ -154,19 +154,19 @@ struct GroupTests {
     @Test func groupSettingsOfAFailedChangeSetAreForgotten() async throws {
         struct Refused: Error {}
         try await withStore { store in
-            try await store.write { try $0.setLimits(of: Self.key("g")) { $0.maxActive = 1 } }
+            try await store.write { try $0.groups.setLimits(of: Self.key("g")) { $0.maxActive = 1 } }
             let bad = Task {
                 try await store.write { transaction throws in
-                    try transaction.setPaused(true, group: Self.key("g"))
+                    try transaction.groups.setPaused(true, group: Self.key("g"))
                     try Self.add(3, "b", group: "other", in: transaction)
                     throw Refused()
                 }
             }
             try await store.write { _ = try Self.add(1, group: "g", in: $0) }
             await #expect(throws: Refused.self) { try await bad.value }
-            let groups = try await store.read { try $0.groups(limit: 9) }
+            let groups = try await store.read { try $0.groups.list(limit: 9) }
             #expect(groups == [TaskGroup(key: Self.key("g"), limits: GroupLimits(maxActive: 1), counts: [.queued: 1])])
-            #expect(try await store.read { try $0.nextLane(priority: .normal)?.host } == "a")
+            #expect(try await store.read { try $0.queue.nextLane(priority: .normal)?.host } == "a")
         }
     }
 
@@ -186,18 +186,18 @@ struct GroupTests {
                         try Self.add(1, host, group: group, profile: profile.isEmpty ? nil : profile, in: transaction)
                     case 3:
                         guard let group else { continue }
-                        try transaction.setPaused(Bool.random(using: &random), group: Self.key(group))
-                    case 4: try transaction.setCooldown(host: host, until: Bool.random(using: &random) ? noon : nil)
+                        try transaction.groups.setPaused(Bool.random(using: &random), group: Self.key(group))
+                    case 4: try transaction.cooldowns.set(host: host, until: Bool.random(using: &random) ? noon : nil)
                     case 5:
-                        guard let lane = try transaction.nextLane(priority: .normal) else { continue }
-                        try transaction.markServed(lane)
-                        let ids = try transaction.heads(of: lane, order: .lifo, limit: 3)
+                        guard let lane = try transaction.queue.nextLane(priority: .normal) else { continue }
+                        try transaction.queue.markServed(lane)
+                        let ids = try transaction.queue.heads(of: lane, order: .lifo, limit: 3)
                         for id in ids { try transaction.setState(.running, of: id) }
                     case 6:
-                        let top = try transaction.maxTaskID()?.rawValue ?? 0
+                        let top = try transaction.tasks.lastID()?.rawValue ?? 0
                         let id = TaskID(Int64.random(in: 0...top, using: &random))
-                        guard try transaction.task(id)?.state == .queued else { continue }
-                        try transaction.move(id, to: .top, order: .fifo)
+                        guard try transaction.tasks.find(id)?.state == .queued else { continue }
+                        try transaction.queue.move(id, to: .top, order: .fifo)
                     default: break
                     }
                     let excludedGroups = Set(
@@ -205,7 +205,7 @@ struct GroupTests {
                     let excludedHosts = Set(
                         (0..<4).map { "host\($0)" }.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
                     let excludedProfiles = Set(["p", "q"].filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
-                    let picked = try transaction.nextLane(
+                    let picked = try transaction.queue.nextLane(
                         priority: .normal,
                         without: LaneExclusions(
                             groups: Set(excludedGroups.map { Self.key($0) }), profiles: excludedProfiles,
@@ -243,8 +243,8 @@ struct GroupTests {
                     try Self.add(1, "host\(number % 10_000)", group: "paused", in: transaction)
                     try Self.add(1, "host\(number % 10_000)", group: "full", in: transaction)
                 }
-                try transaction.setPaused(true, group: Self.key("paused"))
-                try transaction.setLimits(of: Self.key("full")) { $0.maxActive = 1 }
+                try transaction.groups.setPaused(true, group: Self.key("paused"))
+                try transaction.groups.setLimits(of: Self.key("full")) { $0.maxActive = 1 }
             }
             let steps = try await store.write { transaction throws in
                 let handle = transaction.connection.database.sqliteConnection
@@ -259,23 +259,24 @@ struct GroupTests {
                 let before = work()
                 for _ in 0..<2 {
                     let lane = try #require(
-                        try transaction.nextLane(priority: .normal, without: LaneExclusions(groups: [Self.key("full")]))
+                        try transaction.queue.nextLane(
+                            priority: .normal, without: LaneExclusions(groups: [Self.key("full")]))
                     )
                     #expect(lane.host == "free")
-                    let id = try #require(try transaction.heads(of: lane, order: .fifo, limit: 1).first)
+                    let id = try #require(try transaction.queue.heads(of: lane, order: .fifo, limit: 1).first)
                     try transaction.setState(.running, of: id)
-                    try transaction.markServed(lane)
+                    try transaction.queue.markServed(lane)
                 }
-                try transaction.setPaused(false, group: Self.key("paused"))
+                try transaction.groups.setPaused(false, group: Self.key("paused"))
                 #expect(
-                    try transaction.nextLane(
+                    try transaction.queue.nextLane(
                         priority: .normal,
                         without: LaneExclusions(groups: [Self.key("full")], hosts: ["free", "host0"]))?.host
                         == "host1")
-                try transaction.setPaused(true, group: Self.key("paused"))
-                try transaction.setLimits(of: Self.key("full")) { $0.maxActive = 2 }
-                try transaction.resetGroup(Self.key("full"))
-                _ = try transaction.group(Self.key("full"))
+                try transaction.groups.setPaused(true, group: Self.key("paused"))
+                try transaction.groups.setLimits(of: Self.key("full")) { $0.maxActive = 2 }
+                try transaction.groups.reset(Self.key("full"))
+                _ = try transaction.groups.find(Self.key("full"))
                 return work() - before
             }
             #expect(steps < 5000)

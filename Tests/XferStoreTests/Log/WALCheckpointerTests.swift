@@ -37,9 +37,9 @@ struct WALCheckpointerTests {
         }
         while !isMoving.withLock(\.self) { try await store.write { try $0.add(1) } }
         // It is being moved and stays so.
-        let count = try await store.read { try $0.counts()[.queued] ?? 0 }
+        let count = try await store.read { try $0.counts.byState()[.queued] ?? 0 }
         for _ in 0..<10 { try await store.write { try $0.add(1) } }
-        #expect(try await store.read { try $0.counts() } == [.queued: count + 10])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: count + 10])
         DiskFaults.change(directory.database) { $0.beforeDatabaseSync = nil }
         goOn.signal()
         try store.close()
@@ -72,7 +72,7 @@ struct WALCheckpointerTests {
         try store.close()
         let again = try left.open()
         #expect(again.wasStoppedUncleanly)
-        let kept = try await again.read { try $0.counts()[.queued] ?? 0 }
+        let kept = try await again.read { try $0.counts.byState()[.queued] ?? 0 }
         #expect(kept > 0 && kept <= count)
         try again.close()
         try TaskStore.check(at: left.database, thoroughly: true)
@@ -118,10 +118,10 @@ struct WALCheckpointerTests {
         try await store.write { try $0.add(1) }
         let (reads, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let seen = store.read { reader in
-            let before = try reader.counts()
+            let before = try reader.counts.byState()
             reads.signal()
             mayEnd.wait()
-            return [before, try reader.counts()]
+            return [before, try reader.counts.byState()]
         }
         // Before the task above is waited for, whatever fails.
         defer { mayEnd.signal() }
@@ -155,7 +155,7 @@ struct WALCheckpointerTests {
         #expect(pagesOfLog(directory) > 512)
         let again = try directory.open()
         #expect(again.wasStoppedUncleanly)
-        #expect(try await again.read { try $0.counts() } == [.queued: 150])
+        #expect(try await again.read { try $0.counts.byState() } == [.queued: 150])
         try again.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
@@ -171,7 +171,7 @@ struct WALCheckpointerTests {
         DiskFaults.change(directory.database) { $0.databaseWriteFailure = nil }
         for _ in 0..<300 { try await store.write { try $0.add(1) } }
         #expect(pagesOfLog(directory) <= grown + 128)
-        #expect(try await store.read { try $0.counts() } == [.queued: 400])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 400])
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
     }

@@ -12,8 +12,8 @@ import XferTestSupport
         let store = try directory.open()
         try await store.write { tx in
             for number in 1...300 {
-                let task = try tx.insertTask(specification("h", path: "/\(number)"), state: .queued, at: noon)
-                try tx.append(.taskResumed, taskID: task.id, at: noon)
+                let task = try tx.tasks.insert(specification("h", path: "/\(number)"), state: .queued, at: noon)
+                try tx.events.append(.taskResumed, taskID: task.id, at: noon)
             }
         }
         let copy = directory.path + "/copy"
@@ -26,7 +26,7 @@ import XferTestSupport
         var status = stat()
         #expect(stat(copy, &status) == 0 && status.st_mode & 0o777 == 0o600)
         try TaskStore.check(at: copy, thoroughly: true)
-        #expect(try await store.read { try $0.counts()[.queued] } == 350)
+        #expect(try await store.read { try $0.counts.byState()[.queued] } == 350)
         try store.close()
     }
 
@@ -35,7 +35,7 @@ import XferTestSupport
         var store = try directory.open()
         let former = store.storeID
         let kept = try await store.write { tx in
-            _ = try tx.addToken(
+            _ = try tx.tokens.add(
                 StoredToken(
                     token: AccessToken(name: "phone", owner: Owner(uid: 1), scope: .own, createdAt: noon),
                     digest: [UInt8](repeating: 7, count: 32)))
@@ -45,10 +45,10 @@ import XferTestSupport
         _ = try store.backUp(to: copy)
         let later = try await store.write { tx in
             let ids = try tx.add(5)
-            for id in ids { try tx.append(.taskResumed, taskID: id, at: noon) }
+            for id in ids { try tx.events.append(.taskResumed, taskID: id, at: noon) }
             return ids
         }
-        let lastSeq = try await store.read { try $0.lastSeq() }
+        let lastSeq = try await store.read { try $0.events.lastSeq() }
         try store.close()
 
         let report = try TaskStore.restore(copy, at: directory.database, now: noon)
@@ -56,13 +56,13 @@ import XferTestSupport
         store = try directory.open()
         #expect(store.storeID != former && store.storeID == report.storeID)
         let (seq, tokens, settled) = try await store.read {
-            (try $0.lastSeq(), try $0.tokens(), try $0.setting(TaskStore.restoredSetting))
+            (try $0.events.lastSeq(), try $0.tokens.all(), try $0.settings.find(TaskStore.restoredSetting))
         }
         #expect(seq == report.seq && tokens.isEmpty && settled != nil)
         let added = try await store.write { try $0.add(1) }
         // Ids stay short: the replaced database tells which ones clients can know.
         #expect(added[0].rawValue == (later.map(\.rawValue).max() ?? 0) + 1001)
-        for id in kept { #expect(try await store.read { try $0.task(id) } != nil) }
+        for id in kept { #expect(try await store.read { try $0.tasks.find(id) } != nil) }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
         // Nothing is deleted.
@@ -96,12 +96,12 @@ import XferTestSupport
         let (task, transfer) = try await store.write { tx in
             var asked = specification("h")
             asked.destination.directoryIdentity = place
-            let task = try tx.insertTask(asked, state: .paused, at: noon)
+            let task = try tx.tasks.insert(asked, state: .paused, at: noon)
             let partial = PartialLocation(directory: asked.destination.directory, identity: place)
-            let transfer = try tx.insertTransfer(partial: partial, at: noon)
+            let transfer = try tx.transfers.insert(partial: partial, at: noon)
             var data = ResumeData(segments: [Segment(start: 0, committed: 8)])
             data.part = record
-            try tx.update(resumeData: data, of: transfer.id)
+            try tx.transfers.update(resumeData: data, of: transfer.id)
             return (task.id, transfer.id)
         }
         let copy = directory.path + "/copy"
@@ -110,7 +110,7 @@ import XferTestSupport
         if !isSameStore { for suffix in ["", "-wal", "-shm"] { unlink(directory.database + suffix) } }
         _ = try TaskStore.restore(copy, at: directory.database, now: noon)
         let restored = try directory.open()
-        let (found, bytes) = try await restored.read { (try $0.task(task), try $0.transfer(transfer)) }
+        let (found, bytes) = try await restored.read { (try $0.tasks.find(task), try $0.transfers.find(transfer)) }
         #expect(found?.specification.destination.directoryIdentity == (isSameStore ? place : nil))
         #expect(bytes?.partial.identity == (isSameStore ? place : .unknown))
         var expected = record

@@ -15,13 +15,13 @@ struct SalvageTests {
         try await store.write { tx throws in
             let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
             for number in 1...tasks {
-                var task = try tx.insertTask(
+                var task = try tx.tasks.insert(
                     specification("host\(number % 9)", path: "/\(number)", group: "g"), state: .queued, at: noon)
-                try tx.append(.taskResumed, taskID: task.id, at: noon)
+                try tx.events.append(.taskResumed, taskID: task.id, at: noon)
                 guard number.isMultiple(of: 10) else { continue }
-                task.transferID = try tx.insertTransfer(partial: partial, at: noon).id
+                task.transferID = try tx.transfers.insert(partial: partial, at: noon).id
                 task.state = .paused
-                try tx.update(task)
+                try tx.tasks.update(task)
             }
         }
         try store.close()
@@ -85,7 +85,7 @@ struct SalvageTests {
         #expect(report.salvaged["task"] == 50)
         #expect(report.losses.isEmpty == isEmpty)
         let store = try directory.open()
-        #expect(try await store.read { try $0.counts() } == [.queued: 50])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 50])
         try store.close()
     }
 
@@ -137,7 +137,7 @@ struct SalvageTests {
         torn.replaceSubrange((torn.endIndex - 4096)..<torn.endIndex, with: Data(repeating: 0, count: 4096))
         try write(torn)
         let store = try directory.open()
-        #expect(try await store.read { try $0.counts() } == [.queued: 39])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 39])
         try store.close()
     }
 
@@ -163,7 +163,7 @@ struct SalvageTests {
         #expect(report.losses.isEmpty, "\(report.losses)")
         try TaskStore.check(at: directory.database, thoroughly: true)
         let store = try directory.open()
-        #expect(try await store.read { try $0.counts() } == [.queued: 270, .paused: 30])
+        #expect(try await store.read { try $0.counts.byState() } == [.queued: 270, .paused: 30])
         try store.close()
     }
 
@@ -211,11 +211,11 @@ struct SalvageTests {
         let directory = try await Self.filled(20)
         try directory.execute("UPDATE task SET options = '[' WHERE id IN (7, 11)")
         let store = try directory.open()
-        let first = try await store.read { try $0.list(TaskQuery(), ascending: true, limit: 7) }
+        let first = try await store.read { try $0.tasks.list(TaskQuery(), ascending: true, limit: 7) }
         #expect(first.tasks.map(\.id.rawValue) == [1, 2, 3, 4, 5, 6])
         #expect(first.unreadable == [TaskID(7)])
         let second = try await store.read {
-            try $0.list(TaskQuery(), ascending: true, limit: 100, cursor: first.nextCursor)
+            try $0.tasks.list(TaskQuery(), ascending: true, limit: 100, cursor: first.nextCursor)
         }
         #expect(second.tasks.count == 12 && second.unreadable == [TaskID(11)] && second.nextCursor == nil)
         try store.close()

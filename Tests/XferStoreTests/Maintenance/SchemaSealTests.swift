@@ -16,9 +16,9 @@ struct SchemaSealTests {
         let store = try directory.open()
         try await store.write { tx throws in
             for number in 1...tasks {
-                let task = try tx.insertTask(
+                let task = try tx.tasks.insert(
                     specification("h\(number % 9)", path: "/\(number)"), state: .paused, at: noon)
-                try tx.append(.taskPaused(received: 0), taskID: task.id, at: noon)
+                try tx.events.append(.taskPaused(received: 0), taskID: task.id, at: noon)
             }
         }
         try store.close()
@@ -45,7 +45,7 @@ struct SchemaSealTests {
             return .refused
         }
         defer { try? store.close() }
-        let page = try await store.read { try $0.list(TaskQuery(), limit: 1000) }
+        let page = try await store.read { try $0.tasks.list(TaskQuery(), limit: 1000) }
         return .listed(page.tasks.count + page.unreadable.count)
     }
 

@@ -18,14 +18,14 @@ import XferModel
             wanted.request.headers = [HeaderField(name: "X-A", value: "b")]
             wanted.request.credential = Credential(
                 scheme: .bearer, user: "", secret: .environment("TOKEN"))
-            var task = try tx.insertTask(wanted, state: .queued, at: noon)
-            let transfer = try tx.insertTransfer(
+            var task = try tx.tasks.insert(wanted, state: .queued, at: noon)
+            let transfer = try tx.transfers.insert(
                 partial: PartialLocation(directory: "/srv", identity: .unknown), at: noon)
-            try tx.setUpload(UploadResumeData(url: Self.place, offset: 5), of: transfer.id)
+            try tx.transfers.setUpload(UploadResumeData(url: Self.place, offset: 5), of: transfer.id)
             task.transferID = transfer.id
             task.state = .cancelled
             task.finishedAt = noon
-            try tx.update(task)
+            try tx.tasks.update(task)
             return task
         }
     }
@@ -34,10 +34,10 @@ import XferModel
         try await withStore { store in
             let task = try await cancelled(store)
             try await store.write { tx in
-                try tx.abandonUpload(of: task, at: noon)
-                try tx.deleteTask(task.id)
+                try tx.abandonedUploads.add(of: task, at: noon)
+                try tx.tasks.delete(task.id)
             }
-            let due = try await store.read { try $0.dueAbandonedUploads(now: noon, limit: 9) }
+            let due = try await store.read { try $0.abandonedUploads.due(now: noon, limit: 9) }
             let upload = try #require(due.first)
             #expect(due.count == 1)
             #expect(upload.url == Self.place)
@@ -54,13 +54,13 @@ import XferModel
         try await withStore { store in
             let task = try await cancelled(store)
             let transfer = try #require(task.transferID)
-            try await store.write { try $0.abandonUpload(of: task, at: noon) }
-            #expect(try await store.read { try $0.upload(of: transfer) } == nil)
+            try await store.write { try $0.abandonedUploads.add(of: task, at: noon) }
+            #expect(try await store.read { try $0.transfers.upload(of: transfer) } == nil)
             try await store.write { tx in
-                try tx.setUpload(UploadResumeData(url: Self.place, offset: 9), of: transfer)
-                try tx.abandonUpload(of: task, at: noon)
+                try tx.transfers.setUpload(UploadResumeData(url: Self.place, offset: 9), of: transfer)
+                try tx.abandonedUploads.add(of: task, at: noon)
             }
-            #expect(try await store.read { try $0.dueAbandonedUploads(now: noon, limit: 9) }.count == 1)
+            #expect(try await store.read { try $0.abandonedUploads.due(now: noon, limit: 9) }.count == 1)
         }
     }
 
@@ -68,7 +68,7 @@ import XferModel
     @Test func aCancelledTaskKeepsNoTransfer() async throws {
         try await withStore { store in
             let task = try await cancelled(store)
-            #expect(try await store.read { try $0.orphanedTransfers(limit: 9) }.map(\.id) == [task.transferID])
+            #expect(try await store.read { try $0.transfers.orphans(limit: 9) }.map(\.id) == [task.transferID])
         }
     }
 
@@ -77,18 +77,18 @@ import XferModel
             let task = try await cancelled(store)
             let later = noon.advanced(by: .seconds(60))
             let id = try await store.write { tx in
-                try tx.abandonUpload(of: task, at: noon)
-                let id = try tx.dueAbandonedUploads(now: noon, limit: 1)[0].id
-                try tx.postponeAbandonedUpload(id, until: later)
+                try tx.abandonedUploads.add(of: task, at: noon)
+                let id = try tx.abandonedUploads.due(now: noon, limit: 1)[0].id
+                try tx.abandonedUploads.postpone(id, until: later)
                 return id
             }
-            #expect(try await store.read { try $0.dueAbandonedUploads(now: noon, limit: 9) }.isEmpty)
-            #expect(try await store.read { try $0.nextAbandonedUpload(after: noon) } == later)
-            let due = try await store.read { try $0.dueAbandonedUploads(now: later, limit: 9) }
+            #expect(try await store.read { try $0.abandonedUploads.due(now: noon, limit: 9) }.isEmpty)
+            #expect(try await store.read { try $0.abandonedUploads.next(after: noon) } == later)
+            let due = try await store.read { try $0.abandonedUploads.due(now: later, limit: 9) }
             #expect(due.map(\.attempts) == [1])
-            #expect(try await store.read { try $0.nextAbandonedUpload(after: later) } == nil)
-            try await store.write { try $0.forgetAbandonedUpload(id) }
-            #expect(try await store.read { try $0.dueAbandonedUploads(now: later, limit: 9) }.isEmpty)
+            #expect(try await store.read { try $0.abandonedUploads.next(after: later) } == nil)
+            try await store.write { try $0.abandonedUploads.remove(id) }
+            #expect(try await store.read { try $0.abandonedUploads.due(now: later, limit: 9) }.isEmpty)
         }
     }
 }

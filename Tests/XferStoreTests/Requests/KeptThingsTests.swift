@@ -21,11 +21,11 @@ import XferModel
         try await withStore { store in
             for body in bodies {
                 let id = try await store.write { tx in
-                    try tx.insertTask(specification(), body: body, state: .queued, at: noon).id
+                    try tx.tasks.insert(specification(), body: body, state: .queued, at: noon).id
                 }
-                #expect(try await store.read { try $0.body(of: id) } == body)
-                try await store.write { try $0.deleteTask(id) }
-                #expect(try await store.read { try $0.body(of: id) } == nil)
+                #expect(try await store.read { try $0.bodies.find(of: id) } == body)
+                try await store.write { try $0.tasks.delete(id) }
+                #expect(try await store.read { try $0.bodies.find(of: id) } == nil)
             }
         }
     }
@@ -38,10 +38,10 @@ import XferModel
         )
         try await withStore { store in
             let asked = specification(clientKey: "k")
-            try await store.write { tx in _ = try tx.insertTask(asked, body: first, state: .queued, at: noon) }
-            #expect(try await store.read { try $0.earlierAdd(of: asked, body: second)?.isSameRequest } == true)
-            #expect(try await store.read { try $0.earlierAdd(of: asked, body: other)?.isSameRequest } == false)
-            #expect(try await store.read { try $0.earlierAdd(of: asked)?.isSameRequest } == false)
+            try await store.write { tx in _ = try tx.tasks.insert(asked, body: first, state: .queued, at: noon) }
+            #expect(try await store.read { try $0.tasks.earlierAdd(of: asked, body: second)?.isSameRequest } == true)
+            #expect(try await store.read { try $0.tasks.earlierAdd(of: asked, body: other)?.isSameRequest } == false)
+            #expect(try await store.read { try $0.tasks.earlierAdd(of: asked)?.isSameRequest } == false)
         }
     }
 
@@ -51,18 +51,23 @@ import XferModel
         later.request.headers = [HeaderField(name: "X-Env", value: "another profile")]
         first.request.usesProfileCredential = true
         try await withStore { [first, later] store in
-            try await store.write { tx in _ = try tx.insertTask(first, requestText: "{a}", state: .queued, at: noon) }
+            try await store.write { tx in _ = try tx.tasks.insert(first, requestText: "{a}", state: .queued, at: noon) }
             func isSame(_ specification: TaskSpecification, _ requestText: String?) async throws -> Bool? {
-                try await store.read { try $0.earlierAdd(of: specification, requestText: requestText)?.isSameRequest }
+                try await store.read {
+                    try $0.tasks.earlierAdd(of: specification, requestText: requestText)?.isSameRequest
+                }
             }
             #expect(try await isSame(later, "{a}") == true)
             #expect(try await isSame(first, "{b}") == false)
         }
         // Rows of earlier programs only know what became of it.
         try await withStore { [first, later] store in
-            try await store.write { tx in _ = try tx.insertTask(first, state: .queued, at: noon) }
-            #expect(try await store.read { try $0.earlierAdd(of: first, requestText: "{a}")?.isSameRequest } == true)
-            #expect(try await store.read { try $0.earlierAdd(of: later, requestText: "{a}")?.isSameRequest } == false)
+            try await store.write { tx in _ = try tx.tasks.insert(first, state: .queued, at: noon) }
+            func isSame(_ specification: TaskSpecification) async throws -> Bool? {
+                try await store.read { try $0.tasks.earlierAdd(of: specification, requestText: "{a}")?.isSameRequest }
+            }
+            #expect(try await isSame(first) == true)
+            #expect(try await isSame(later) == false)
         }
     }
 
@@ -73,8 +78,8 @@ import XferModel
                 asked.request.usesProfileCredential = credential
                 asked.request.usesProfileCertificate = certificate
                 let kept = try await store.write { [asked] tx in
-                    let id = try tx.insertTask(asked, state: .queued, at: noon).id
-                    return try tx.task(id)?.specification.request
+                    let id = try tx.tasks.insert(asked, state: .queued, at: noon).id
+                    return try tx.tasks.find(id)?.specification.request
                 }
                 #expect(kept == asked.request)
             }
@@ -88,19 +93,19 @@ import XferModel
         try await withStore { store in
             let id = try await store.write { try $0.add(1)[0] }
             let inline = StoredResult(content: .inline([1, 2, 0]), length: 3, object: "{\"a\":1}")
-            try await store.write { try $0.setResult(inline, of: id, at: noon) }
-            #expect(try await store.read { try $0.result(of: id) } == inline)
+            try await store.write { try $0.results.set(inline, of: id, at: noon) }
+            #expect(try await store.read { try $0.results.find(of: id) } == inline)
             let empty = StoredResult(content: .inline([]), length: 0)
-            try await store.write { try $0.setResult(empty, of: id, at: noon) }
-            #expect(try await store.read { try $0.result(of: id) } == empty)
+            try await store.write { try $0.results.set(empty, of: id, at: noon) }
+            #expect(try await store.read { try $0.results.find(of: id) } == empty)
             let file = StoredResult(content: .file("feed"), length: 1 << 40)
-            try await store.write { try $0.setResult(file, of: id, at: noon) }
-            #expect(try await store.read { try $0.result(of: id) } == file)
-            #expect(try await store.read { try $0.isWanted(spoolFile: "feed") })
-            #expect(try await store.read { try $0.spoolFiles(of: id) } == ["feed"])
-            try await store.write { try $0.deleteTask(id) }
-            #expect(try await store.read { try $0.result(of: id) } == nil)
-            #expect(try await !store.read { try $0.isWanted(spoolFile: "feed") })
+            try await store.write { try $0.results.set(file, of: id, at: noon) }
+            #expect(try await store.read { try $0.results.find(of: id) } == file)
+            #expect(try await store.read { try $0.spool.isWanted(spoolFile: "feed") })
+            #expect(try await store.read { try $0.spool.files(of: id) } == ["feed"])
+            try await store.write { try $0.tasks.delete(id) }
+            #expect(try await store.read { try $0.results.find(of: id) } == nil)
+            #expect(try await !store.read { try $0.spool.isWanted(spoolFile: "feed") })
         }
     }
 
@@ -110,16 +115,16 @@ import XferModel
             try await store.write { tx in
                 for (index, id) in ids.enumerated() {
                     let content = StoredResult.Content.file("file\(index)")
-                    try tx.setResult(
+                    try tx.results.set(
                         StoredResult(content: content, length: 1), of: id,
                         at: noon.advanced(by: .seconds(-index)))
                 }
             }
-            let expired = try await store.read { try $0.expiredResults(olderThan: noon, limit: 10) }
+            let expired = try await store.read { try $0.results.expired(olderThan: noon, limit: 10) }
             #expect(expired.map(\.id) == [ids[2], ids[1]])
             #expect(expired.map(\.file) == ["file2", "file1"])
-            try await store.write { try $0.removeResult(of: ids[2]) }
-            #expect(try await store.read { try $0.expiredResults(olderThan: noon, limit: 10) }.map(\.id) == [ids[1]])
+            try await store.write { try $0.results.remove(of: ids[2]) }
+            #expect(try await store.read { try $0.results.expired(olderThan: noon, limit: 10) }.map(\.id) == [ids[1]])
         }
     }
 
@@ -136,19 +141,19 @@ import XferModel
         try await withStore { store in
             let ids = try await store.write { try $0.add(3) }
             func stored() async throws -> Int64 {
-                try await store.read { try $0.storedBytes(of: specification().owner) }
+                try await store.read { try $0.storedBytes.total(of: specification().owner) }
             }
             // What is smaller than a block is not counted.
             try await store.write { tx in
-                try tx.insertSpooledSources(of: copies(["a"], of: 4095), of: ids[0])
-                #expect(try tx.storedBytes(of: specification().owner) == 0)
-                try tx.insertSpooledSources(of: copies(["b"], of: 4096), of: ids[1])
-                try tx.insertSpooledSources(of: copies(["c", "d"], of: 5000), of: ids[2])
+                try tx.spool.insertSources(of: copies(["a"], of: 4095), of: ids[0])
+                #expect(try tx.storedBytes.total(of: specification().owner) == 0)
+                try tx.spool.insertSources(of: copies(["b"], of: 4096), of: ids[1])
+                try tx.spool.insertSources(of: copies(["c", "d"], of: 5000), of: ids[2])
             }
             #expect(try await stored() == 14_096)
-            try await store.write { try $0.removeSpooledSources(of: ids[1]) }
+            try await store.write { try $0.spool.removeSources(of: ids[1]) }
             #expect(try await stored() == 10_000)
-            try await store.write { try $0.deleteTask(ids[2]) }
+            try await store.write { try $0.tasks.delete(ids[2]) }
             #expect(try await stored() == 0)
         }
     }
@@ -156,33 +161,33 @@ import XferModel
     @Test func copiesOfFilesBelongToTheirTask() async throws {
         try await withStore { store in
             let id = try await store.write { try $0.add(1)[0] }
-            try await store.write { try $0.insertSpooledSources(of: copies(["one", "two"], of: 9), of: id) }
-            #expect(try await store.read { try $0.isWanted(spoolFile: "two") })
-            #expect(try await store.read { try $0.spooledSources(of: id).sorted() } == ["one", "two"])
-            #expect(try await store.read { try $0.expiredSpooledSources(olderThan: noon, limit: 9) }.isEmpty)
+            try await store.write { try $0.spool.insertSources(of: copies(["one", "two"], of: 9), of: id) }
+            #expect(try await store.read { try $0.spool.isWanted(spoolFile: "two") })
+            #expect(try await store.read { try $0.spool.sources(of: id).sorted() } == ["one", "two"])
+            #expect(try await store.read { try $0.spool.expiredSources(olderThan: noon, limit: 9) }.isEmpty)
             try await store.write { try $0.setState(.failed, of: id, finishedAt: noon.advanced(by: .seconds(-1))) }
-            #expect(try await store.read { try $0.expiredSpooledSources(olderThan: noon, limit: 9) }.count == 2)
-            try await store.write { try $0.removeSpooledSources(of: id) }
-            #expect(try await !store.read { try $0.isWanted(spoolFile: "two") })
+            #expect(try await store.read { try $0.spool.expiredSources(olderThan: noon, limit: 9) }.count == 2)
+            try await store.write { try $0.spool.removeSources(of: id) }
+            #expect(try await !store.read { try $0.spool.isWanted(spoolFile: "two") })
         }
     }
 
     @Test func anUploadURLIsForgottenWithItsTransfer() async throws {
         try await withStore { store in
             let transfer = try await store.write { tx in
-                try tx.insertTransfer(
+                try tx.transfers.insert(
                     partial: PartialLocation(directory: "/", identity: .unknown), at: noon)
             }
             let place = UploadResumeData(
                 url: HTTPURL(scheme: .https, host: "up.example", port: 8443, target: "/u/1?x=y"), offset: 1 << 33,
                 expiresAt: noon, largestAppend: 5)
-            try await store.write { try $0.setUpload(place, of: transfer.id) }
-            #expect(try await store.read { try $0.upload(of: transfer.id) } == place)
-            try await store.write { try $0.setUpload(nil, of: transfer.id) }
-            #expect(try await store.read { try $0.upload(of: transfer.id) } == nil)
-            try await store.write { try $0.setUpload(place, of: transfer.id) }
-            try await store.write { try $0.deleteTransfer(transfer.id) }
-            #expect(try await store.read { try $0.upload(of: transfer.id) } == nil)
+            try await store.write { try $0.transfers.setUpload(place, of: transfer.id) }
+            #expect(try await store.read { try $0.transfers.upload(of: transfer.id) } == place)
+            try await store.write { try $0.transfers.setUpload(nil, of: transfer.id) }
+            #expect(try await store.read { try $0.transfers.upload(of: transfer.id) } == nil)
+            try await store.write { try $0.transfers.setUpload(place, of: transfer.id) }
+            try await store.write { try $0.transfers.delete(transfer.id) }
+            #expect(try await store.read { try $0.transfers.upload(of: transfer.id) } == nil)
         }
     }
 
@@ -201,12 +206,12 @@ import XferModel
         let specification = asked
         try await withStore { store in
             let id = try await store.write { tx in
-                var task = try tx.insertTask(specification, state: .queued, at: noon)
+                var task = try tx.tasks.insert(specification, state: .queued, at: noon)
                 task.sent = 1 << 35
-                try tx.update(task)
+                try tx.tasks.update(task)
                 return task.id
             }
-            let task = try await store.read { try $0.task(id) }
+            let task = try await store.read { try $0.tasks.find(id) }
             #expect(task?.specification == specification)
             #expect(task?.sent == 1 << 35)
         }
@@ -219,23 +224,23 @@ import XferModel
         let cookie = StoredCookie(domain: ".api.example", path: "/", name: "sid", line: "a\tb")
         try await withStore { store in
             try await store.write { tx in
-                try tx.setProfile(stored, isConfigured: false)
-                try tx.setProfile(Profile(name: "other"), isConfigured: true)
-                try tx.setCookie(cookie, ofProfile: "work")
-                try tx.setCookie(cookie, ofProfile: "other")
+                try tx.profiles.set(stored, isConfigured: false)
+                try tx.profiles.set(Profile(name: "other"), isConfigured: true)
+                try tx.cookies.set(cookie, ofProfile: "work")
+                try tx.cookies.set(cookie, ofProfile: "other")
             }
-            let found = try await store.read { try $0.profiles() }
+            let found = try await store.read { try $0.profiles.all() }
             #expect(found.map(\.profile.name).sorted() == ["other", "work"])
             #expect(found.first { $0.profile.name == "work" }?.profile == stored)
             #expect(found.filter(\.isConfigured).map(\.profile.name) == ["other"])
-            #expect(try await store.read { try $0.cookies(ofProfile: "work") } == [cookie])
+            #expect(try await store.read { try $0.cookies.list(ofProfile: "work") } == [cookie])
             try await store.write { tx in
-                try tx.removeCookie(domain: ".api.example", path: "/", name: "sid", ofProfile: "work")
+                try tx.cookies.remove(domain: ".api.example", path: "/", name: "sid", ofProfile: "work")
             }
-            #expect(try await store.read { try $0.cookies(ofProfile: "work") }.isEmpty)
-            #expect(try await store.read { try $0.cookies(ofProfile: "other") } == [cookie])
-            try await store.write { try $0.removeProfile(named: "other") }
-            #expect(try await store.read { try $0.profiles() }.map(\.profile.name) == ["work"])
+            #expect(try await store.read { try $0.cookies.list(ofProfile: "work") }.isEmpty)
+            #expect(try await store.read { try $0.cookies.list(ofProfile: "other") } == [cookie])
+            try await store.write { try $0.profiles.remove(named: "other") }
+            #expect(try await store.read { try $0.profiles.all() }.map(\.profile.name) == ["work"])
         }
     }
 }

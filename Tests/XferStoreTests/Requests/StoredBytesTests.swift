@@ -11,7 +11,7 @@ struct StoredBytesTests {
         var specification = specification()
         specification.owner = owner
         if meta > 0 { specification.meta = "\"" + String(repeating: "m", count: meta) + "\"" }
-        return try tx.insertTask(specification, state: .queued, at: noon).id
+        return try tx.tasks.insert(specification, state: .queued, at: noon).id
     }
 
     private static func result(_ length: Int) -> StoredResult {
@@ -22,18 +22,18 @@ struct StoredBytesTests {
         try await withStore { store in
             try await store.write { tx in
                 let (one, other) = (try Self.add(tx), try Self.add(tx))
-                #expect(try tx.storedBytes(of: Self.owner) == 0)
-                try tx.setResult(Self.result(5000), of: one, at: noon)
-                try tx.setResult(Self.result(6000), of: other, at: noon)
-                #expect(try tx.storedBytes(of: Self.owner) == 11_000)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 0)
+                try tx.results.set(Self.result(5000), of: one, at: noon)
+                try tx.results.set(Self.result(6000), of: other, at: noon)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 11_000)
                 // It replaces what was kept before.
-                try tx.setResult(Self.result(7000), of: one, at: noon)
-                #expect(try tx.storedBytes(of: Self.owner) == 13_000)
-                try tx.removeResult(of: one)
-                try tx.removeResult(of: one)
-                #expect(try tx.storedBytes(of: Self.owner) == 6000)
-                try tx.deleteTask(other)
-                #expect(try tx.storedBytes(of: Self.owner) == 0)
+                try tx.results.set(Self.result(7000), of: one, at: noon)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 13_000)
+                try tx.results.remove(of: one)
+                try tx.results.remove(of: one)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 6000)
+                try tx.tasks.delete(other)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 0)
             }
         }
     }
@@ -42,8 +42,8 @@ struct StoredBytesTests {
     func aShortResponseDoesNotCount(length: Int, stored: Int64) async throws {
         try await withStore { store in
             try await store.write { tx in
-                try tx.setResult(Self.result(length), of: try Self.add(tx), at: noon)
-                #expect(try tx.storedBytes(of: Self.owner) == stored)
+                try tx.results.set(Self.result(length), of: try Self.add(tx), at: noon)
+                #expect(try tx.storedBytes.total(of: Self.owner) == stored)
             }
         }
     }
@@ -51,13 +51,13 @@ struct StoredBytesTests {
     @Test func aMetaThatChangesCountsWithItsNewLength() async throws {
         try await withStore { store in
             try await store.write { tx in
-                var task = try #require(try tx.task(try Self.add(tx)))
+                var task = try #require(try tx.tasks.find(try Self.add(tx)))
                 task.specification.meta = "\"" + String(repeating: "m", count: 16_000) + "\""
-                try tx.update(task)
-                #expect(try tx.storedBytes(of: Self.owner) >= 16_000)
+                try tx.tasks.update(task)
+                #expect(try tx.storedBytes.total(of: Self.owner) >= 16_000)
                 task.specification.meta = nil
-                try tx.update(task)
-                #expect(try tx.storedBytes(of: Self.owner) == 0)
+                try tx.tasks.update(task)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 0)
             }
         }
     }
@@ -66,10 +66,10 @@ struct StoredBytesTests {
         try await withStore { store in
             try await store.write { tx in
                 let id = try Self.add(tx, meta: 16_000)
-                #expect(try tx.storedBytes(of: Self.owner) >= 16_000)
-                #expect(try tx.storedBytes(of: Owner(uid: 8)) == 0)
-                try tx.deleteTask(id)
-                #expect(try tx.storedBytes(of: Self.owner) == 0)
+                #expect(try tx.storedBytes.total(of: Self.owner) >= 16_000)
+                #expect(try tx.storedBytes.total(of: Owner(uid: 8)) == 0)
+                try tx.tasks.delete(id)
+                #expect(try tx.storedBytes.total(of: Self.owner) == 0)
             }
         }
     }

@@ -8,8 +8,8 @@ struct DependencyTests {
     private static func dependent(on targets: [TaskID], in tx: StoreTransaction) throws -> TaskID {
         var specification = specification()
         specification.schedule.after = targets
-        let id = try tx.insertTask(specification, state: .waiting, wait: Wait(.dependency), at: noon).id
-        try tx.setDependencies(of: id, on: targets)
+        let id = try tx.tasks.insert(specification, state: .waiting, wait: Wait(.dependency), at: noon).id
+        try tx.dependencies.set(of: id, on: targets)
         return id
     }
 
@@ -22,18 +22,18 @@ struct DependencyTests {
             try await store.write { tx in
                 let ids = try tx.add(3)
                 let dependent = try Self.dependent(on: [ids[0], ids[1]], in: tx)
-                #expect(try tx.dependencies(of: dependent) == DependencyState(openCount: 2))
+                #expect(try tx.dependencies.state(of: dependent) == DependencyState(openCount: 2))
                 // No task waits for the third.
                 try tx.setState(end, of: ids[2])
-                #expect(try tx.nextEndedTarget() == nil)
+                #expect(try tx.dependencies.nextEndedTarget() == nil)
                 try tx.setState(end, of: ids[0])
-                #expect(try tx.nextEndedTarget() == EndedTarget(id: ids[0], outcome: end))
-                #expect(try tx.openDependents(of: ids[0], limit: 9) == [dependent])
-                try tx.settleDependency(of: dependent, on: ids[0], end)
-                #expect(try tx.openDependents(of: ids[0], limit: 9).isEmpty)
-                try tx.removeEndedTarget(ids[0])
-                #expect(try tx.nextEndedTarget() == nil)
-                let standing = try tx.dependencies(of: dependent)
+                #expect(try tx.dependencies.nextEndedTarget() == EndedTarget(id: ids[0], outcome: end))
+                #expect(try tx.dependencies.openDependents(of: ids[0], limit: 9) == [dependent])
+                try tx.dependencies.settle(of: dependent, on: ids[0], end)
+                #expect(try tx.dependencies.openDependents(of: ids[0], limit: 9).isEmpty)
+                try tx.dependencies.removeEndedTarget(ids[0])
+                #expect(try tx.dependencies.nextEndedTarget() == nil)
+                let standing = try tx.dependencies.state(of: dependent)
                 #expect(standing.openCount == 1)
                 #expect(standing.failed == (end == .completed ? nil : EndedTarget(id: ids[0], outcome: end)))
             }
@@ -43,26 +43,26 @@ struct DependencyTests {
     @Test func aGroupCountsWithItsUnfinishedTasksAndABatchWithAllButTheCompletedOnes() async throws {
         try await withStore { store in
             try await store.write { tx in
-                let batch = try tx.insertBatch(owner: Owner(uid: 1000), maxActive: 3, at: noon)
+                let batch = try tx.batches.insert(owner: Owner(uid: 1000), maxActive: 3, at: noon)
                 let specification = specification(group: batch.group)
                 let members = try (0..<4).map { _ in
-                    try tx.insertTask(specification, state: .queued, batch: batch.id, at: noon).id
+                    try tx.tasks.insert(specification, state: .queued, batch: batch.id, at: noon).id
                 }
                 try tx.setState(.completed, of: members[0])
                 try tx.setState(.failed, of: members[1])
                 let other = try tx.add(1)[0]
                 let dependents = try (0..<2).map { _ in try Self.dependent(on: [other], in: tx) }
-                try tx.addDependencies(of: dependents[0], onMembersOf: batch.id)
-                let ofBatch = try tx.dependencies(of: dependents[0])
+                try tx.dependencies.add(of: dependents[0], onMembersOf: batch.id)
+                let ofBatch = try tx.dependencies.state(of: dependents[0])
                 #expect(ofBatch.openCount == 3 && ofBatch.failed == EndedTarget(id: members[1], outcome: .failed))
                 let group = GroupKey(owner: specification.owner, name: batch.group)
-                try tx.addDependencies(of: dependents[1], onTasksOf: group)
-                #expect(try tx.dependencies(of: dependents[1]) == DependencyState(openCount: 3))
+                try tx.dependencies.add(of: dependents[1], onTasksOf: group)
+                #expect(try tx.dependencies.state(of: dependents[1]) == DependencyState(openCount: 3))
                 // A member that waits for its own group waits for the others.
-                try tx.addDependencies(of: members[2], onTasksOf: group)
-                #expect(try tx.unmetTargets(of: members[2]) == [members[3]])
-                try tx.addDependencies(of: other, onTasksOf: GroupKey(owner: Owner(uid: 4711), name: batch.group))
-                #expect(try !tx.hasOpenTargets(other))
+                try tx.dependencies.add(of: members[2], onTasksOf: group)
+                #expect(try tx.dependencies.unmetTargets(of: members[2]) == [members[3]])
+                try tx.dependencies.add(of: other, onTasksOf: GroupKey(owner: Owner(uid: 4711), name: batch.group))
+                #expect(try !tx.dependencies.hasOpenTargets(other))
             }
         }
     }
@@ -73,15 +73,15 @@ struct DependencyTests {
                 let ids = try tx.add(4)
                 try tx.setState(.completed, of: ids[3])
                 let dependent = try Self.dependent(on: ids, in: tx)
-                #expect(try tx.unmetTargets(of: dependent) == Array(ids.prefix(3)))
+                #expect(try tx.dependencies.unmetTargets(of: dependent) == Array(ids.prefix(3)))
                 for id in ids.prefix(3) {
-                    #expect(try tx.hasOpenTargets(dependent))
-                    try tx.settleDependency(of: dependent, on: id, .completed)
+                    #expect(try tx.dependencies.hasOpenTargets(dependent))
+                    try tx.dependencies.settle(of: dependent, on: id, .completed)
                 }
-                #expect(try !tx.hasOpenTargets(dependent))
-                #expect(try !tx.hasOpenTargets(ids[0]))
-                #expect(try tx.existing(ids + [TaskID(999)], of: nil) == Set(ids))
-                #expect(try tx.existing(ids, of: Owner(uid: 4711)).isEmpty)
+                #expect(try !tx.dependencies.hasOpenTargets(dependent))
+                #expect(try !tx.dependencies.hasOpenTargets(ids[0]))
+                #expect(try tx.tasks.existing(ids + [TaskID(999)], of: nil) == Set(ids))
+                #expect(try tx.tasks.existing(ids, of: Owner(uid: 4711)).isEmpty)
             }
         }
     }
@@ -95,9 +95,9 @@ struct DependencyTests {
                 try tx.setState(.cancelled, of: ids[1])
                 let dependent = try Self.dependent(on: ids, in: tx)
                 #expect(
-                    try tx.dependencies(of: dependent)
+                    try tx.dependencies.state(of: dependent)
                         == DependencyState(openCount: 1, failed: EndedTarget(id: ids[1], outcome: .cancelled)))
-                #expect(try tx.unmetTargets(of: dependent) == [ids[1], ids[2]])
+                #expect(try tx.dependencies.unmetTargets(of: dependent) == [ids[1], ids[2]])
             }
         }
     }
@@ -110,12 +110,12 @@ struct DependencyTests {
                 try tx.setState(.completed, of: ids[0])
                 try tx.setState(.failed, of: ids[1])
                 // The dependent has the first target's outcome; the second target's row is deleted before it has.
-                try tx.settleDependency(of: dependent, on: ids[0], .completed)
-                for id in ids { try tx.deleteTask(id) }
-                #expect(try tx.nextEndedTarget()?.id == ids[0])
-                try tx.renewDependencies(of: dependent)
-                #expect(try tx.dependencies(of: dependent).failed == EndedTarget(id: ids[1], outcome: .failed))
-                #expect(try tx.dependencies(of: dependent).openCount == 0)
+                try tx.dependencies.settle(of: dependent, on: ids[0], .completed)
+                for id in ids { try tx.tasks.delete(id) }
+                #expect(try tx.dependencies.nextEndedTarget()?.id == ids[0])
+                try tx.dependencies.renew(of: dependent)
+                #expect(try tx.dependencies.state(of: dependent).failed == EndedTarget(id: ids[1], outcome: .failed))
+                #expect(try tx.dependencies.state(of: dependent).openCount == 0)
             }
         }
     }
@@ -127,13 +127,13 @@ struct DependencyTests {
                 let ids = try tx.add(1)
                 let dependent = try Self.dependent(on: ids, in: tx)
                 try tx.setState(.failed, of: ids[0])
-                try tx.settleDependency(of: dependent, on: ids[0], .failed)
+                try tx.dependencies.settle(of: dependent, on: ids[0], .failed)
                 try tx.setState(.failed, of: dependent)
                 try tx.setState(.queued, of: ids[0])
                 try tx.setState(.queued, of: dependent)
-                #expect(try tx.dependencies(of: dependent) == DependencyState(openCount: 1))
+                #expect(try tx.dependencies.state(of: dependent) == DependencyState(openCount: 1))
                 // Its conditions are due at once.
-                #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [dependent])
+                #expect(try tx.conditions.due(now: noon, limit: 9).map(\.id) == [dependent])
             }
         }
     }
@@ -143,12 +143,12 @@ struct DependencyTests {
             try await store.write { tx in
                 let ids = try tx.add(1)
                 let dependent = try Self.dependent(on: ids, in: tx)
-                try tx.setCondition(of: dependent, due: noon)
+                try tx.conditions.set(of: dependent, due: noon)
                 try tx.setState(.cancelled, of: dependent)
-                #expect(try tx.earliestCondition() == nil)
-                try tx.deleteTask(dependent)
+                #expect(try tx.conditions.earliest() == nil)
+                try tx.tasks.delete(dependent)
                 try tx.setState(.completed, of: ids[0])
-                #expect(try tx.nextEndedTarget() == nil)
+                #expect(try tx.dependencies.nextEndedTarget() == nil)
             }
         }
     }
@@ -158,14 +158,14 @@ struct DependencyTests {
             try await store.write { tx in
                 let ids = try tx.add(3)
                 for (index, id) in ids.enumerated() {
-                    try tx.setCondition(of: id, due: noon.advanced(by: .seconds(-index)))
+                    try tx.conditions.set(of: id, due: noon.advanced(by: .seconds(-index)))
                 }
-                #expect(try tx.dueConditions(now: noon, limit: 2).map(\.id) == [ids[2], ids[1]])
-                #expect(try tx.earliestCondition() == noon.advanced(by: .seconds(-2)))
-                try tx.setCondition(of: ids[2], due: noon.advanced(by: .seconds(9)))
-                try tx.setCondition(of: ids[1], due: nil)
-                #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [ids[0]])
-                #expect(try tx.tasksWithConditions(after: ids[0], limit: 9).map(\.id) == [ids[2]])
+                #expect(try tx.conditions.due(now: noon, limit: 2).map(\.id) == [ids[2], ids[1]])
+                #expect(try tx.conditions.earliest() == noon.advanced(by: .seconds(-2)))
+                try tx.conditions.set(of: ids[2], due: noon.advanced(by: .seconds(9)))
+                try tx.conditions.set(of: ids[1], due: nil)
+                #expect(try tx.conditions.due(now: noon, limit: 9).map(\.id) == [ids[0]])
+                #expect(try tx.conditions.tasks(after: ids[0], limit: 9).map(\.id) == [ids[2]])
             }
         }
     }

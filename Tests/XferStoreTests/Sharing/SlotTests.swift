@@ -14,14 +14,14 @@ import XferModel
     @Test(arguments: TaskState.allCases) func unfinishedTasksAreFoundInTheirSlot(state: TaskState) async throws {
         try await withStore { store in
             try await store.write { tx in
-                let id = try tx.insertTask(Self.inSlot("a"), state: .queued, at: noon).id
-                _ = try tx.insertTask(Self.inSlot("b"), state: .queued, at: noon)
-                _ = try tx.insertTask(Self.inSlot("a", owner: 1001), state: .queued, at: noon)
-                _ = try tx.insertTask(Self.inSlot(nil), state: .queued, at: noon)
+                let id = try tx.tasks.insert(Self.inSlot("a"), state: .queued, at: noon).id
+                _ = try tx.tasks.insert(Self.inSlot("b"), state: .queued, at: noon)
+                _ = try tx.tasks.insert(Self.inSlot("a", owner: 1001), state: .queued, at: noon)
+                _ = try tx.tasks.insert(Self.inSlot(nil), state: .queued, at: noon)
                 try tx.setState(state, of: id)
-                let found = try tx.tasks(inSlot: "a", of: Owner(uid: 1000)).map(\.id)
+                let found = try tx.tasks.list(inSlot: "a", of: Owner(uid: 1000)).map(\.id)
                 #expect(found == (state.isTerminal ? [] : [id]))
-                #expect(try tx.task(id)?.specification.slot == "a")
+                #expect(try tx.tasks.find(id)?.specification.slot == "a")
             }
         }
     }
@@ -29,11 +29,11 @@ import XferModel
     @Test func aTaskCanBeDetachedFromItsSlot() async throws {
         try await withStore { store in
             try await store.write { tx in
-                var task = try tx.insertTask(Self.inSlot("a"), state: .queued, at: noon)
+                var task = try tx.tasks.insert(Self.inSlot("a"), state: .queued, at: noon)
                 task.specification.slot = nil
-                try tx.update(task)
-                #expect(try tx.tasks(inSlot: "a", of: Owner(uid: 1000)).isEmpty)
-                #expect(try tx.task(task.id) == task)
+                try tx.tasks.update(task)
+                #expect(try tx.tasks.list(inSlot: "a", of: Owner(uid: 1000)).isEmpty)
+                #expect(try tx.tasks.find(task.id) == task)
             }
         }
     }
@@ -41,10 +41,10 @@ import XferModel
     @Test func endedTasksAreListedByTheirSlots() async throws {
         try await withStore { store in
             try await store.write { tx in
-                for slot in ["a", "b", "c"] { _ = try tx.insertTask(Self.inSlot(slot), state: .queued, at: noon) }
+                for slot in ["a", "b", "c"] { _ = try tx.tasks.insert(Self.inSlot(slot), state: .queued, at: noon) }
                 try tx.setState(.cancelled, of: TaskID(1), finishedAt: noon)
             }
-            let page = try await store.read { try $0.list(TaskQuery(slots: ["a", "c"]), limit: 10) }
+            let page = try await store.read { try $0.tasks.list(TaskQuery(slots: ["a", "c"]), limit: 10) }
             #expect(page.tasks.map(\.id.rawValue) == [3, 1])
         }
     }
@@ -57,9 +57,9 @@ import XferModel
             asked.slot = "a"
             let slotted = asked
             try await store.write { tx in
-                _ = try tx.insertTask(slotted, state: .queued, at: noon)
-                #expect(try tx.earlierAdd(of: slotted)?.isSameRequest == true)
-                #expect(try tx.earlierAdd(of: plain)?.isSameRequest == false)
+                _ = try tx.tasks.insert(slotted, state: .queued, at: noon)
+                #expect(try tx.tasks.earlierAdd(of: slotted)?.isSameRequest == true)
+                #expect(try tx.tasks.earlierAdd(of: plain)?.isSameRequest == false)
             }
         }
     }

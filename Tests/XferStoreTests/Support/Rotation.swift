@@ -7,7 +7,7 @@ extension StoreReader {
     func nextHosts(priority: Priority, limit: Int) throws -> [String] {
         var found: [String] = []
         while found.count < limit,
-            let lane = try nextLane(priority: priority, without: LaneExclusions(hosts: Set(found)))
+            let lane = try queue.nextLane(priority: priority, without: LaneExclusions(hosts: Set(found)))
         {
             found.append(lane.host)
         }
@@ -16,6 +16,6 @@ extension StoreReader {
 
     /// The next task of a host, of those in no group.
     func head(priority: Priority, host: String, order: QueueOrder) throws -> TaskID? {
-        try heads(of: QueueLane(priority: priority, host: host), order: order, limit: 1).first
+        try queue.heads(of: QueueLane(priority: priority, host: host), order: order, limit: 1).first
     }
 }

@@ -76,15 +76,15 @@ extension StoreTransaction {
     @discardableResult
     func add(_ count: Int, to host: String = "example.com", priority: Priority = .normal) throws -> [TaskID] {
         try (0..<count).map { _ in
-            try insertTask(specification(host, priority: priority), state: .queued, at: noon).id
+            try tasks.insert(specification(host, priority: priority), state: .queued, at: noon).id
         }
     }
 
     func setState(_ state: TaskState, of id: TaskID, finishedAt: Timestamp? = nil) throws {
-        guard var task = try task(id) else { throw StoreError.noSuchTask(id) }
+        guard var task = try tasks.find(id) else { throw StoreError.noSuchTask(id) }
         task.state = state
         task.finishedAt = finishedAt
-        try update(task)
+        try tasks.update(task)
     }
 }
 

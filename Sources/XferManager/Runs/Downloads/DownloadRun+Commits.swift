@@ -18,8 +18,8 @@ extension DownloadRun {
         let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         let now = services.clock()
         try await commit(.gathered) { tx, machine in
-            try tx.update(resumeData: resumeData, of: id)
-            if let sources { try tx.setSources(sources, of: id) }
+            try tx.transfers.update(resumeData: resumeData, of: id)
+            if let sources { try tx.transfers.setSources(sources, of: id) }
             machine.onCheckpoint(received: length, total: length, at: now)
         }
     }
@@ -33,15 +33,15 @@ extension DownloadRun {
             "received bytes were discarded",
             metadata: ["task": "\(task)", "transfer": "\(id)", "reason": "\(reason)", "bytes": "\(received)"])
         try await commit(.immediate) { tx, machine in
-            try tx.update(resumeData: ResumeData(), of: id)
-            try tx.setSources([], of: id)
-            if senders != SourceUse() { try tx.setSourceUse(senders.withoutBytes, of: id) }
+            try tx.transfers.update(resumeData: ResumeData(), of: id)
+            try tx.transfers.setSources([], of: id)
+            if senders != SourceUse() { try tx.transfers.setSourceUse(senders.withoutBytes, of: id) }
             let committed = machine.task.received
             _ = machine.onBytesDiscarded(reason: reason)
             // The last bytes may not have been committed as received.
             let dropped = max(committed, received)
             guard dropped > 0, !machine.task.state.isTerminal else { return }
-            try tx.append(
+            try tx.events.append(
                 .taskBytesDiscarded(reason: reason, dropped: dropped), taskID: task, owner: owner, at: now)
         }
         transfer.resumeData = ResumeData()
@@ -56,8 +56,8 @@ extension DownloadRun {
         do {
             try await dropBytes(because: "\(error)")
             try await commit(.immediate) { tx, _ in
-                try tx.setPublishIntent(nil, of: id)
-                try tx.removeReadyFile(of: task)
+                try tx.transfers.setPublishIntent(nil, of: id)
+                try tx.readyFiles.remove(of: task)
             }
             transfer.publishIntent = nil
             hasIntent = false
@@ -70,7 +70,7 @@ extension DownloadRun {
     /// Commits that no publish is in progress.
     func forgetIntent() async throws {
         let id = transfer.id
-        try await commit(.immediate) { tx, _ in try tx.setPublishIntent(nil, of: id) }
+        try await commit(.immediate) { tx, _ in try tx.transfers.setPublishIntent(nil, of: id) }
         transfer.publishIntent = nil
         hasIntent = false
     }
@@ -91,7 +91,7 @@ extension DownloadRun {
                 "a source was excluded",
                 metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])
         }
-        try await commit(.immediate) { tx, _ in try tx.setSourceUse(use, of: id) }
+        try await commit(.immediate) { tx, _ in try tx.transfers.setSourceUse(use, of: id) }
         return true
     }
 
@@ -111,23 +111,25 @@ extension DownloadRun {
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
         let now = services.clock()
         return { tx, intent, isReplacing in
-            guard let task = try tx.task(id), task.transferID == transferID, task.state == .running else {
+            guard let task = try tx.tasks.find(id), task.transferID == transferID, task.state == .running else {
                 throw Overtaken()
             }
-            guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: id) else { return false }
+            guard try isReplacing || tx.reservations.reserve(intent.finalName, in: directory, by: id) else {
+                return false
+            }
             if !isReported.withLockedValue(\.self) {
-                for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+                for event in events { try tx.events.append(event, taskID: id, owner: task.owner, at: now) }
             }
             var machine = TaskStateMachine(task)
             machine.setOutcome { $0 = facts }
             if var resumeData = whole, let length {
                 resumeData.part = PartRecord(mark: intent.part.mark)
-                try tx.update(resumeData: resumeData, of: transferID)
+                try tx.transfers.update(resumeData: resumeData, of: transferID)
                 machine.onCheckpoint(received: length, total: length, at: now)
             }
-            if let sources { try tx.setSources(sources, of: transferID) }
-            try tx.setPublishIntent(intent, of: transferID)
-            try tx.update(machine.task, from: task)
+            if let sources { try tx.transfers.setSources(sources, of: transferID) }
+            try tx.transfers.setPublishIntent(intent, of: transferID)
+            try tx.tasks.update(machine.task, from: task)
             return true
         }
     }
@@ -141,11 +143,11 @@ extension DownloadRun {
         let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         try await commit(.gathered) { tx, machine in
             if let resumeData {
-                try tx.update(resumeData: resumeData, of: transferID)
+                try tx.transfers.update(resumeData: resumeData, of: transferID)
                 machine.onCheckpoint(received: length, total: length, at: now)
             }
-            if let sources { try tx.setSources(sources, of: transferID) }
-            try tx.setReadyFile(ready, of: id, transfer: transferID)
+            if let sources { try tx.transfers.setSources(sources, of: transferID) }
+            try tx.readyFiles.set(ready, of: id, transfer: transferID)
         }
     }
 

@@ -41,7 +41,7 @@ extension DownloadRun {
     ) async throws -> OwnedCopy? {
         let now = services.clock()
         let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
-        var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
+        var own = try await services.store.write { try $0.transfers.insert(partial: partial, at: now) }
         own.resumeData = resumeData
         own.sourceUse = sourceUse
         let name = own.partialName
@@ -80,16 +80,16 @@ extension DownloadRun {
     ) async throws -> [SourceEvidence] {
         let (former, id) = (transfer.id, taskID)
         return try await services.store.write(.gathered) { tx in
-            guard let found = try tx.task(id), found.transferID == former, found.state == .running else {
+            guard let found = try tx.tasks.find(id), found.transferID == former, found.state == .running else {
                 throw Overtaken()
             }
-            try tx.update(resumeData: own.resumeData, of: own.id)
+            try tx.transfers.update(resumeData: own.resumeData, of: own.id)
             let sources = try onMove(tx, own.id)
-            if own.sourceUse != SourceUse() { try tx.setSourceUse(own.sourceUse, of: own.id) }
-            if !sources.isEmpty { try tx.setSources(sources, of: own.id) }
+            if own.sourceUse != SourceUse() { try tx.transfers.setSourceUse(own.sourceUse, of: own.id) }
+            if !sources.isEmpty { try tx.transfers.setSources(sources, of: own.id) }
             var machine = TaskStateMachine(found)
             machine.subscribe(to: own.id)
-            try tx.update(machine.task)
+            try tx.tasks.update(machine.task)
             return sources
         }
     }
@@ -98,7 +98,7 @@ extension DownloadRun {
     private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
         let name = own.partialName
         guard (try? await services.pool(in: directory).run({ try directory.remove(name) })) != nil else { return }
-        try? await services.store.write { try $0.deleteTransfer(own.id) }
+        try? await services.store.write { try $0.transfers.delete(own.id) }
     }
 }
 

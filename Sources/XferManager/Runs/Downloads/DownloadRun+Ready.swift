@@ -15,7 +15,7 @@ extension DownloadRun {
         let completion = specification.completion
         guard completion.postProcess != nil || completion.finalize == .manual else { return nil }
         let id = taskID
-        return try await services.store.read { try $0.readyFile(of: id) }
+        return try await services.store.read { try $0.readyFiles.find(of: id) }
     }
 
     /// Publishes or stages the file that an earlier run recorded; nil if it is unusable.
@@ -91,7 +91,7 @@ extension DownloadRun {
         _ part: PartialFile, length: Int64, as working: ReadyFile, in directory: DirectoryHandle
     ) async throws {
         let (id, transferID, control) = (taskID, transfer.id, control)
-        try await commit(.immediate) { tx, _ in try tx.setReadyFile(working, of: id, transfer: transferID) }
+        try await commit(.immediate) { tx, _ in try tx.readyFiles.set(working, of: id, transfer: transferID) }
         try await services.paths.digests(in: directory).run {
             let copy = try PartialFile.create(in: directory, named: working.name)
             defer { copy.close() }
@@ -104,7 +104,7 @@ extension DownloadRun {
     /// Runs the hook; false if it was stopped.
     private func run(_ hook: String, on working: ReadyFile, in directory: DirectoryHandle) async throws -> Bool {
         let id = taskID
-        guard let task = try await services.store.read({ try $0.task(id) }) else { throw Overtaken() }
+        guard let task = try await services.store.read({ try $0.tasks.find(id) }) else { throw Overtaken() }
         let occasion = HookRunner.Occasion(
             kind: .postProcess, hook: hook, task: id, file: directory.path(of: working.name),
             name: working.finalName, description: task.hookDescription)
@@ -160,7 +160,7 @@ extension DownloadRun {
             try await services.pool(in: directory).run { _ = try directory.remove(beginningWith: ready.name) }
         }
         let id = taskID
-        try await services.store.write(.gathered) { try $0.removeReadyFile(of: id) }
+        try await services.store.write(.gathered) { try $0.readyFiles.remove(of: id) }
     }
 
     private static func failure(of hook: String, _ what: String) -> TransferError {

@@ -337,8 +337,8 @@ actor DownloadRun: TransferSubscriber {
         let path = directory.path(of: name)
         let published = try await services.store.read { reader -> TransferTask? in
             // If the file was replaced since, the task's validators do not describe it.
-            guard let task = try reader.lastCompleted(path: path), task.received == facts.length,
-                try reader.lastPublished(path: path)?.file.isStill(facts) ?? true
+            guard let task = try reader.tasks.lastCompleted(path: path), task.received == facts.length,
+                try reader.publishedFiles.last(path: path)?.file.isStill(facts) ?? true
             else { return nil }
             return task
         }

@@ -23,7 +23,7 @@ final class OpenedContent: Sendable {
     static func open(
         for id: TaskID, _ specification: TaskSpecification, _ services: RunServices
     ) async throws -> OpenedContent {
-        guard let body = try await services.store.read({ try $0.body(of: id) }) else {
+        guard let body = try await services.store.read({ try $0.bodies.find(of: id) }) else {
             guard specification.request.bodySummary == nil else {
                 throw TransferError(.internalError, "the content of this task is lost; add it again")
             }

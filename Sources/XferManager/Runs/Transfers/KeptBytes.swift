@@ -60,7 +60,7 @@ final class KeptBytes {
     ///
     /// - Throws: `Overtaken` if the row was deleted.
     func reload() async throws {
-        guard let found = try await services.store.read({ [id = transfer.id] in try $0.transfer(id) }) else {
+        guard let found = try await services.store.read({ [id = transfer.id] in try $0.transfers.find(id) }) else {
             throw Overtaken()
         }
         transfer = found
@@ -122,7 +122,7 @@ final class KeptBytes {
     private func commit(_ resumeData: ResumeData, isWhole: Bool = false) async throws {
         let (id, length, now) = (transfer.id, committed, services.clock())
         try await services.store.write(.gathered) { tx in
-            try tx.update(resumeData: resumeData, of: id)
+            try tx.transfers.update(resumeData: resumeData, of: id)
             if isWhole { try tx.recordWhole(length, of: id, at: now) }
         }
         transfer.resumeData = resumeData
@@ -162,12 +162,12 @@ final class KeptBytes {
         let id = transfer.id
         try await services.store.write(.gathered) { [resumeData] tx in
             if isDescriptionNew {
-                try tx.update(resumeData: resumeData, of: id)
+                try tx.transfers.update(resumeData: resumeData, of: id)
             } else {
-                try tx.checkpoint(id, segments: resumeData.segments)
+                try tx.transfers.checkpoint(id, segments: resumeData.segments)
             }
-            if let evidence { try tx.setSources(evidence, of: id) }
-            if isUseNew { try tx.setSourceUse(use, of: id) }
+            if let evidence { try tx.transfers.setSources(evidence, of: id) }
+            if isUseNew { try tx.transfers.setSourceUse(use, of: id) }
             try tx.append(changes, in: id, at: now) {
                 $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
             }
@@ -184,7 +184,7 @@ final class KeptBytes {
     func commit(_ use: SourceUse) async throws {
         let id = transfer.id
         guard use != transfer.sourceUse else { return }
-        try await services.store.write { try $0.setSourceUse(use, of: id) }
+        try await services.store.write { try $0.transfers.setSourceUse(use, of: id) }
         transfer.sourceUse = use
     }
 
@@ -227,21 +227,21 @@ final class KeptBytes {
         let isUseNew = use != transfer.sourceUse
         let now = services.clock()
         try await services.store.write { tx in
-            try tx.update(resumeData: ResumeData(), of: id)
-            if hasSources { try tx.setSources([], of: id) }
-            if isUseNew { try tx.setSourceUse(use, of: id) }
+            try tx.transfers.update(resumeData: ResumeData(), of: id)
+            if hasSources { try tx.transfers.setSources([], of: id) }
+            if isUseNew { try tx.transfers.setSourceUse(use, of: id) }
             try tx.append(changes, in: id, at: now) { _ in }
             // This includes tasks that have no run and only hold the bytes.
-            for task in try tx.tasks(subscribingTo: id) {
+            for task in try tx.tasks.list(subscribingTo: id) {
                 var machine = TaskStateMachine(task)
                 let transition =
                     discard.isSourceChange && !task.state.isTerminal
                     ? machine.onSourceChanged(reason: discard.reason)
                     : machine.onBytesDiscarded(reason: discard.reason)
-                try tx.update(machine.task)
+                try tx.tasks.update(machine.task)
                 // The bytes of a cancelled task are deleted in any case.
                 guard let event = transition.event, task.state != .cancelled else { continue }
-                try tx.append(event, taskID: task.id, owner: task.owner, at: now)
+                try tx.events.append(event, taskID: task.id, owner: task.owner, at: now)
             }
         }
         transfer.resumeData = ResumeData()
@@ -307,11 +307,11 @@ final class KeptBytes {
 extension StoreTransaction {
     /// Records that all bytes of a transfer are here, for its unfinished tasks.
     fileprivate func recordWhole(_ length: Int64, of transfer: TransferID, at now: Timestamp) throws {
-        for task in try tasks(subscribingTo: transfer)
+        for task in try self.tasks.list(subscribingTo: transfer)
         where !task.state.isTerminal && (task.received != length || task.total != length) {
             var machine = TaskStateMachine(task)
             machine.onCheckpoint(received: length, total: length, at: now)
-            try update(machine.task)
+            try self.tasks.update(machine.task)
         }
     }
 
@@ -321,12 +321,12 @@ extension StoreTransaction {
         _ change: (inout TaskStateMachine) -> Void
     ) throws {
         for (id, changes) in changes.sorted(by: { $0.key < $1.key }) {
-            guard let task = try task(id), task.transferID == transfer, !task.state.isTerminal else { continue }
-            for event in changes.events { try append(event, taskID: id, owner: task.owner, at: now) }
+            guard let task = try tasks.find(id), task.transferID == transfer, !task.state.isTerminal else { continue }
+            for event in changes.events { try self.events.append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
             machine.setOutcome { $0 = changes.outcome }
             change(&machine)
-            try update(machine.task)
+            try tasks.update(machine.task)
         }
     }
 }

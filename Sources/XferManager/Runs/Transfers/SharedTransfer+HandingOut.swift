@@ -18,7 +18,8 @@ extension SharedTransfer {
         let (id, task) = (transfer.id, run.taskID)
         // The lock `handingOut`, not actor isolation, keeps this true until the original is given away: another holder
         // moves to its copy only under the lock, and no task joins a transfer whose body has ended.
-        let isUsed = started.isExclusive ? false : try await services.store.read { try $0.isUsed(id, but: task) }
+        let isUsed =
+            started.isExclusive ? false : try await services.store.read { try $0.transfers.isUsed(id, but: task) }
         if !isUsed, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.
             try await kept.beginWriting()
@@ -69,8 +70,8 @@ extension SharedTransfer {
             }
             return true
         } onMove: { tx, own in
-            try tx.copyVersion(of: shared, for: own)
-            return try tx.transfer(shared)?.sources ?? []
+            try tx.transfers.copyVersion(of: shared, for: own)
+            return try tx.transfers.find(shared)?.sources ?? []
         }
         guard var copy else { throw TransferError(.internalError, "a copy of shared bytes could not be made") }
         copy.bindingDigest = body.bindingDigest

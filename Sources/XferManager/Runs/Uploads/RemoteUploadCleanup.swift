@@ -72,7 +72,7 @@ actor RemoteUploadCleanup: ManagerPart {
         while maySend {
             // A run that has not ended may still send to the upload. When it ends, the discard of its bytes calls
             // `wake` again.
-            let found = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
+            let found = try await store.read { try $0.abandonedUploads.due(now: now, limit: 1000) }
             let inUse = await scheduler.tasksInUse(among: found.map(\.taskID))
             let due = found.filter { !inUse.contains($0.taskID) && !seen.contains($0.id) }
                 .prefix(Self.maxAbandonments)
@@ -83,7 +83,7 @@ actor RemoteUploadCleanup: ManagerPart {
             }
         }
         guard maySend else { return }
-        let next = try await store.read { try $0.nextAbandonedUpload(after: now) }
+        let next = try await store.read { try $0.abandonedUploads.next(after: now) }
         timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
     }
 
@@ -124,7 +124,7 @@ actor RemoteUploadCleanup: ManagerPart {
             abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
         switch decision {
         case .tryAgain(let next):
-            try await store.write { try $0.postponeAbandonedUpload(upload.id, until: next) }
+            try await store.write { try $0.abandonedUploads.postpone(upload.id, until: next) }
         case .giveUp:
             let reason = head.map { "status \($0.status)" } ?? answer.failureText
             logger.notice(
@@ -132,7 +132,7 @@ actor RemoteUploadCleanup: ManagerPart {
                 metadata: ["task": "\(upload.taskID)", "url": "\(upload.url)", "reason": "\(reason)"])
             fallthrough
         case .done:
-            try await store.write { try $0.forgetAbandonedUpload(upload.id) }
+            try await store.write { try $0.abandonedUploads.remove(upload.id) }
         }
     }
 }

@@ -12,7 +12,7 @@ extension UploadRun {
             let whole = TusConcatenation(specification, content, length: length, parts: count)
         else { return nil }
         let id = transfer.id
-        recordedParts = try await services.store.read { try $0.uploadParts(of: id) }
+        recordedParts = try await services.store.read { try $0.transfers.uploadParts(of: id) }
         if recordedParts.isEmpty {
             switch try await drive(TusConcatenationRequest(whole), nil, sending: content) {
             case .answered(let answer, _):

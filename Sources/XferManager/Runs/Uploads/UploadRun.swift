@@ -34,7 +34,7 @@ actor UploadRun: AnsweredRun {
 
     func run() async throws -> RunEnd {
         let id = transfer.id
-        recorded = try await services.store.read { try $0.upload(of: id) }
+        recorded = try await services.store.read { try $0.transfers.upload(of: id) }
         guard !control.isStopRequested else { return .stopped }
         let content = try await OpenedContent.open(for: taskID, specification, services)
         guard let length = content.length else {
@@ -192,9 +192,13 @@ actor UploadRun: AnsweredRun {
         acknowledged[number] = data?.offset ?? 0
         let sent = acknowledgedInAll
         try await commit(data?.url == known?.url ? .gathered : .immediate) { tx, machine in
-            if let number { try tx.setUploadPart(data, number, of: id) } else { try tx.setUpload(data, of: id) }
+            if let number {
+                try tx.transfers.setUploadPart(data, number, of: id)
+            } else {
+                try tx.transfers.setUpload(data, of: id)
+            }
             if lost > 0 {
-                try tx.append(
+                try tx.events.append(
                     .taskBytesDiscarded(
                         reason:
                             "the server has lost the upload; it is sent from the beginning if the task continues",
