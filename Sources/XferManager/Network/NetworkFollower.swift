@@ -31,8 +31,8 @@ public actor NetworkFollower: ManagerPart {
     /// True if `listedIdentity` was read from the database.
     private var hasRecalled = false
     private let forgetting = AsyncLock()
-    /// Detects connections that are dead without an error.
-    private var stallWatch: Task<Void, Never>?
+    /// Detect connections that are dead without an error: one for each loss, oldest first, for `patience`.
+    private(set) var stallWatches: [Task<Void, Never>] = []
 
     init(context: ManagerContext, scheduler: RunScheduler, reachability: NIOLockedValueBox<Reachability>) {
         self.context = context
@@ -87,7 +87,7 @@ public actor NetworkFollower: ManagerPart {
 
     func end() {
         stopMonitor()
-        for task in [settling, waking, stallWatch] { task?.cancel() }
+        for task in [settling, waking] + stallWatches { task?.cancel() }
     }
 
     /// Applies changed settings of the network.
@@ -239,16 +239,19 @@ public actor NetworkFollower: ManagerPart {
     /// byte from now on are started again, unless that would lose their bytes.
     private func doubtConnections() async {
         await services.engine.retireSessions { _ in true }
+        // The runs of small files, too.
+        await scheduler.showBriefRuns()
         let earlier = await scheduler.snapshots
-        guard stallWatch == nil, !earlier.isEmpty else { return }
-        stallWatch = Task { [weak self] in
-            guard (try? await Task.sleep(for: Self.patience, clock: .continuous)) != nil else { return }
-            await self?.restartStalled(earlier)
-        }
+        guard !earlier.isEmpty, !isShuttingDown else { return }
+        stallWatches.append(
+            Task { [weak self] in
+                guard (try? await Task.sleep(for: Self.patience, clock: .continuous)) != nil else { return }
+                await self?.restartStalled(earlier)
+            })
     }
 
     private func restartStalled(_ earlier: [TaskID: RunScheduler.RunSnapshot]) async {
-        stallWatch = nil
+        stallWatches.removeFirst()
         await scheduler.restartStalled(since: earlier)
     }
 }

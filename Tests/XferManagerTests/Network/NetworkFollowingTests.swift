@@ -13,11 +13,11 @@ import XferTestSupport
         settings.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self)
     }
 
-    private static func facts(_ interface: String) -> NetworkFacts {
+    private static func facts(_ interface: String, _ address: String = "198.51.100.2") -> NetworkFacts {
         var facts = NetworkFacts()
         facts.links = [NetworkFacts.Link(index: 2, name: interface, isRunning: true)]
         facts.defaultRoutes = [NetworkFacts.DefaultRoute(links: [2])]
-        if let address = IPAddress("198.51.100.2") {
+        if let address = IPAddress(address) {
             facts.addresses = [NetworkFacts.Address(link: 2, address: address, prefixLength: 24)]
         }
         return facts
@@ -46,6 +46,33 @@ import XferTestSupport
         try await eventually("all states have their events") {
             try await states(manager) == [.unknown, .unmetered, .metered, .offline]
         }
+        await manager.shutdown(.suspend)
+    }
+
+    /// A connection from an address that is gone is dead without an error, also that of a small file and after a second
+    /// change soon after the first.
+    @Test(arguments: [1000, 400_000] as [Int64])
+    func aDownloadWhoseAddressIsGoneIsFetchedAgainWithoutWaitingForItsTimeout(length: Int64) async throws {
+        let fixture = try await ManagerFixture()
+        let never = Gate()
+        defer { never.open() }
+        for path in ["/a", "/b"] {
+            fixture.server.serve(path, .tagged(1, length: length), faults: [[.stall(at: 100, until: never)]])
+        }
+        let manager = try await fixture.open()
+        try await manager.start()
+        await manager.network.onFacts(Self.facts("eth0"))
+        try await eventually("the network is up") { manager.network.state == .unmetered }
+        var ids: [TaskID] = []
+        for (count, path) in ["/a", "/b"].enumerated() {
+            let name = String(path.dropFirst())
+            ids.append(try await fixture.add(path, as: name, to: manager) { $0.request.timeouts.idle = 3600 })
+            try await eventually("it is under way") { fixture.server.requests.count > count }
+            await manager.network.onFacts(Self.facts("eth0", "198.51.100.\(3 + count)"))
+            try await eventually("the change has settled") { await !manager.network.stallWatches.isEmpty }
+        }
+        for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
+        #expect(fixture.server.requests.count == 4)
         await manager.shutdown(.suspend)
     }
 
