@@ -239,13 +239,14 @@ public actor NetworkFollower: ManagerPart {
     /// byte from now on are started again, unless that would lose their bytes.
     private func doubtConnections() async {
         await services.engine.retireSessions { _ in true }
-        // The runs of small files, too.
+        // The runs of small files, too. They count what they have received a moment later.
         await scheduler.showBriefRuns()
-        let earlier = await scheduler.snapshots
-        guard !earlier.isEmpty, !isShuttingDown else { return }
+        guard !isShuttingDown else { return }
         stallWatches.append(
             Task { [weak self] in
-                guard (try? await Task.sleep(for: Self.patience, clock: .continuous)) != nil else { return }
+                guard (try? await Task.sleep(for: Self.patience / 5, clock: .continuous)) != nil else { return }
+                guard let earlier = await self?.scheduler.snapshots else { return }
+                guard (try? await Task.sleep(for: Self.patience * 4 / 5, clock: .continuous)) != nil else { return }
                 await self?.restartStalled(earlier)
             })
     }
