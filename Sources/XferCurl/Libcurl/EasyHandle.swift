@@ -59,7 +59,17 @@ final class EasyHandle {
         /// The `Cookie` field's value.
         var cookies: String?
 
-        var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
+        var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 || withholdsContent }
+
+        /// True if libcurl first sends the request without its content, because the login follows a challenge.
+        ///
+        /// libcurl (7.88) notes that at the connection, and omits the content of the next request there, whichever task
+        /// it is of, if that has no login. So no other request may use the connection, at the same time or later.
+        var withholdsContent: Bool {
+            guard content != nil else { return false }
+            if case .digest = authentication { return true }
+            return spec.key.proxyLogin.map { $0.scheme != .basic } ?? false
+        }
 
         /// The size of libcurl's buffer in bytes. Over plain http a call reads as much as is available; a TLS record
         /// has 16 KiB at most, so a larger buffer has no benefit. Under a limit the buffer is small.
@@ -80,6 +90,7 @@ final class EasyHandle {
         set(CURLOPT_URL, url(of: request))
         setMethod(request.method, request.content)
         if request.needsNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+        if request.withholdsContent { set(CURLOPT_FORBID_REUSE, 1) }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         if let agent = request.headers.unsignedUserAgent { set(CURLOPT_USERAGENT, agent) }
         set(CURLOPT_HTTP_VERSION, Self.version(request))

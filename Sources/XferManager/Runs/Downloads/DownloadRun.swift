@@ -169,7 +169,9 @@ actor DownloadRun: TransferSubscriber {
     ) async throws -> SharedTransfer.Delivery {
         control.follow(shared.control)
         defer { control.follow(nil) }
-        return await shared.body(for: self, in: directory, conditions, adopted)
+        let delivery = await shared.body(for: self, in: directory, conditions, adopted)
+        attemptState.requestWasSent = await shared.attemptState.requestWasSent
+        return delivery
     }
 
     /// Makes the copy this task's own transfer.
