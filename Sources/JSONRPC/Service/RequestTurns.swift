@@ -9,7 +9,7 @@ public final class RequestTurns: Sendable {
     /// The turns of unprivileged users' requests. Without them the requests of many connections, and of batches, would
     /// wait for the database in front of the requests of others.
     let ordinary: UserTurns
-    /// Those of the requests among them that may have long answers, in place of `ordinary`.
+    /// The turns of requests that may have long answers, in place of `ordinary`.
     let longAnswers: UserTurns
     /// The turns of unprivileged users' messages, by length. Parsed, a message takes many times its length, and what a
     /// long one requests may keep a thread busy.

@@ -11,7 +11,7 @@ struct PauseCommand: SelectionVerb {
         abstract: "Pause tasks, keeping their bytes.",
         discussion: """
             Running tasks stop at their last durable byte; `xferctl resume` continues from there. After --all \
-            these tasks cannot be told from those that were paused before: `xferctl queue pause --running` stops \
+            these tasks cannot be distinguished from those that were paused before: `xferctl queue pause --running` stops \
             all and changes none of them.
             """,
         aliases: ["stop"])

@@ -58,7 +58,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         /// The time before which nothing is measured; nil for none.
         var pausedUntil: MonotonicInstant?
-        /// Nil if no other number is known: for one connection, and after a failed trial.
+        /// The trial before; nil for one connection, and after a failed trial.
         var former: Former?
         /// The bytes that each connection had received before the trial.
         var earlier: [Int64] = []
@@ -108,7 +108,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     static let loss = 0.7
     /// The line is full if the former connections lose this share of what the new ones gain.
     static let displacement = 0.5
-    /// The rate of the new connections, as a share of the former one, from which a displacement can be told from noise.
+    /// The rate of the new connections, as a share of the former one, above which a displacement is more than noise.
     static let noticeable = 0.06
     /// The number of failed trials after which there are no others. A line that loses packets has good and bad seconds,
     /// so a long download tries again.

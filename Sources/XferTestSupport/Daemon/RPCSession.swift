@@ -66,7 +66,7 @@ public final class RPCSession: Sendable {
             guard !isClosed else { return continuation.resume(throwing: TimedOut("the daemon closed the connection")) }
             transcript?.record("request", method, message, connection: ObjectIdentifier(self))
             do {
-                // As a rule nothing is left, and no Swift task has to wait for a thread.
+                // Mostly nothing is left, and no Swift task has to wait for a thread.
                 let rest = try socket.sendAtOnce(Array((message.text + "\n").utf8))
                 guard !rest.isEmpty else { return }
                 Task {

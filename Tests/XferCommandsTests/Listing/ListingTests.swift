@@ -213,8 +213,8 @@ extension LocalZone {
         #expect(daemon.calls(of: "task.list").last?["filter"]?["owner"] == 1000)
         _ = try await Program.run(["list", "--owner", "root"], daemon: daemon)
         #expect(daemon.calls(of: "task.list").last?["filter"]?["owner"] == 0)
-        let nobody = try await Program.run(["list", "--owner", "no such user"], daemon: daemon)
-        #expect(nobody.exit == .code(2) && nobody.errors.contains("knows no user \"no such user\""), "\(nobody)")
+        let unknown = try await Program.run(["list", "--owner", "no such user"], daemon: daemon)
+        #expect(unknown.exit == .code(2) && unknown.errors.contains("knows no user \"no such user\""), "\(unknown)")
         let field = try await Program.run(["list", "--columns", "id,digest"], daemon: daemon)
         #expect(field.exit == .code(2) && field.errors.contains("--fields digest shows it"), "\(field)")
     }
