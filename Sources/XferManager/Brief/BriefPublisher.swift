@@ -230,7 +230,10 @@ struct BriefPublisher: Sendable {
                 return try ends.filter { end in
                     let id = end.body.task.id
                     guard !kept.contains(id) else { return false }
-                    let transfer = try reader.tasks.find(id)?.transferID.flatMap { try reader.transfers.find($0) }
+                    let task = try reader.tasks.find(id)
+                    // Its transfer may still be there: it is deleted some time after its files.
+                    if task?.state == .cancelled { return true }
+                    let transfer = try task?.transferID.flatMap { try reader.transfers.find($0) }
                     return transfer?.publishIntent?.finalName != end.intent.finalName
                 }
             }

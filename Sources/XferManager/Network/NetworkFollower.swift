@@ -252,7 +252,7 @@ public actor NetworkFollower: ManagerPart {
     }
 
     private func restartStalled(_ earlier: [TaskID: RunScheduler.RunSnapshot]) async {
-        stallWatches.removeFirst()
+        stallWatches = Array(stallWatches.dropFirst())
         await scheduler.restartStalled(since: earlier)
     }
 }
