@@ -311,6 +311,19 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// True if this process has an open file without a name, of this length, in the directory.
+    private static func hasUnnamedFile(of length: Int64, in directory: String) -> Bool {
+        let descriptors = (try? FileTree.names(in: "/proc/self/fd")) ?? []
+        return descriptors.contains { descriptor in
+            let path = "/proc/self/fd/\(descriptor)"
+            var target = [CChar](repeating: 0, count: 4096)
+            let count = readlink(path, &target, target.count)
+            guard count > 0 else { return false }
+            let name = String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+            return name.hasPrefix("\(directory)/#") && FileTree.size(path) == length
+        }
+    }
+
     /// The disk hangs after the intent and before the name. The task is free for verbs and says what it waits for. When the
     /// disk answers, the file is the task's, or no file if the task has ended.
     @Test(arguments: [false, true]) func aRoundThatDoesNotAnswerIsLeft(isCancelled: Bool) async throws {
@@ -326,10 +339,10 @@ import XferTestSupport
         defer { lock.open() }
         await lock.arrived()
         gate.open()
-        // A scheduling pass waits, too.
-        try await eventually("the intent is to be committed") {
-            await manager.scheduler.briefs.publishing.contains(id) && manager.store.waitingWrites > 1
+        try await eventually("its file is written") {
+            Self.hasUnnamedFile(of: Self.small.length, in: fixture.downloads)
         }
+        // The thread that writes it is the last to arrive.
         let disk = ThreadGate()
         let pool = try fixture.filePool(of: manager)
         let hanging = Task { await disk.hold(pool) }
@@ -337,8 +350,10 @@ import XferTestSupport
         await disk.arrived(4)
         lock.open()
         try await kept.value
-        try await eventually("the intent is committed") {
-            try await manager.store.read { try $0.briefIntents.all().count } == 1
+        try await eventually("the intent is committed, or the round was left already") {
+            let intents = try await manager.store.read { try $0.briefIntents.all() }
+            let isLeft = await manager.scheduler.briefs.runs.isEmpty
+            return isLeft || !intents.isEmpty
         }
 
         await manager.scheduler.leaveRounds(begunBefore: Clocks.monotonic())
