@@ -12,6 +12,7 @@ from daemon import Daemon
 from relay import Relay
 from site_server import CONTENT, Site
 from xfer import rpc_errors
+from xfer._async_connection import bounded
 from xfer.records import SelectionResultBegun, TaskAddedEvent, TaskRecord
 
 
@@ -287,6 +288,35 @@ def test_a_cancelled_call_leaves_the_client_usable(server: str, site: Site) -> N
             site.release()
             await task.wait(timeout=60)
             assert await task.content() == CONTENT
+
+    asyncio.run(run())
+
+
+def test_a_cancellation_that_comes_with_the_result_is_not_lost() -> None:
+    """Before Python 3.12 asyncio.wait_for returns the result, and who waits in a loop goes on."""
+    async def run(steps: int) -> None:
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        discarded: List[int] = []
+        work = asyncio.ensure_future(bounded(answer, 60, discarded.append))
+        await asyncio.sleep(0)
+        answer.set_result(1)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        assert work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        assert discarded == [1]
+
+    for steps in range(2):
+        asyncio.run(run(steps))
+
+
+def test_an_operation_that_takes_too_long_is_cancelled() -> None:
+    async def run() -> None:
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        with pytest.raises(asyncio.TimeoutError):
+            await bounded(answer, 0)
+        assert answer.cancelled()
 
     asyncio.run(run())
 

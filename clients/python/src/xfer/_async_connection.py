@@ -16,10 +16,31 @@ CHUNK = 1 << 16
 MOST_CALLS = 32
 
 
+async def bounded(operation: Awaitable[T], seconds: Optional[float], discard: Optional[Callable[[T], None]] = None) -> T:
+    """The operation's result, or asyncio.TimeoutError after `seconds`.
+
+    Before Python 3.12 asyncio.wait_for loses a cancellation that comes together with the result, and its caller goes on.
+    A result that nobody receives goes to `discard`.
+    """
+    work = asyncio.ensure_future(operation)
+    try:
+        await asyncio.wait({work}, timeout=seconds)
+        if not work.done():
+            raise asyncio.TimeoutError()
+    except BaseException:
+        work.cancel()
+        await asyncio.wait({work})
+        # An error that is not retrieved would be logged.
+        if not work.cancelled() and work.exception() is None and discard is not None:
+            discard(work.result())
+        raise
+    return work.result()
+
+
 async def within(seconds: Optional[float], method: str, operation: Awaitable[T]) -> T:
     """The operation's result, or an error of this package."""
     try:
-        return await asyncio.wait_for(operation, seconds)
+        return await bounded(operation, seconds)
     except (asyncio.TimeoutError, socket.timeout):
         raise late(method, seconds) from None
     except (OSError, asyncio.IncompleteReadError) as error:
@@ -209,7 +230,7 @@ async def connect(servers: Sequence[Server], has_address: bool, options: Options
     deadline = Deadline(options.timeout)
     for server in servers:
         try:
-            reader, writer = await asyncio.wait_for(_open(server, options), deadline.remaining)
+            reader, writer = await bounded(_open(server, options), deadline.remaining, lambda streams: streams[1].close())
         except (OSError, asyncio.TimeoutError) as error:
             reason = getattr(error, "strerror", None) or str(error) or "no connection in time"
             tried.append(f"{server}: {reason}")
