@@ -15,9 +15,16 @@ from site_server import SIZE, Site
 
 TIMETABLE = 'bandwidth: { timetable: ["08:00 512K", "12:00 2M/64K", "19:00 off", "sat,sun 09:00 1M"] }\n'
 
+CONFIGURED = "bandwidth: { recv: 500Ki }\n"
+
 
 def state_of(client: xfer.Client, task: int) -> str:
     return str(client.task.get(task).task.state)
+
+
+def limits_of(page: Page) -> list[str]:
+    """The lines of the dialog about the queue's limits."""
+    return [line.text for line in page.element("limits-now").find_elements(By.TAG_NAME, "li")]
 
 
 def test_an_added_url_is_downloaded(page: Page, site: Site, daemon: Daemon) -> None:
@@ -285,7 +292,8 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
     page.until(page.dialog_is_closed, "the dialog to close")
     assert client.queue.stats().limits.max_recv_rate == 1_500_000
     page.press("L")
-    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s")
+    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by xferctl limit")
+    page.wait_for_text("limits-now", "Sending: unlimited")
     page.click("As configured")
     page.until(page.dialog_is_closed, "the dialog to close")
     assert client.queue.stats().limits.max_recv_rate == 0
@@ -298,6 +306,36 @@ def test_the_timetable_is_shown(page: Page) -> None:
     page.wait_for_text("timetable", "from 12:00: receive 1.9 MiB/s, send 62.5 KiB/s")
     page.wait_for_text("timetable", "from 19:00: unlimited")
     page.wait_for_text("timetable", "sat, sun from 09:00: 977 KiB/s")
+
+
+@pytest.mark.parametrize("daemon", [TIMETABLE], indirect=True, ids=["timetable"])
+def test_a_rate_of_the_timetable_says_so_until_a_limit_is_set(page: Page, client: xfer.Client) -> None:
+    page.press("L")
+    page.wait_for_text("limits-now", ", by the timetable until ")
+    page.click("Close", "#limits-dialog")
+    client.queue.set_limits(max_recv_rate=1_500_000, max_active=3)
+    page.press("L")
+    page.wait_for_text("limits-now", "At once: 3, set by xferctl limit")
+    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by xferctl limit")
+    assert ", by the timetable until " in limits_of(page)[-1]
+
+
+@pytest.mark.parametrize("daemon", [CONFIGURED], indirect=True, ids=["configured"])
+def test_limits_of_the_configuration_say_so(page: Page) -> None:
+    page.press("L")
+    page.wait_for_text("limits-now", "Receiving: 500 KiB/s, set by the configuration")
+    assert limits_of(page) == [
+        "At once: automatic: 100 small, 6 large", "Per host: automatic: see Hosts", "Order: fifo",
+        "Receiving: 500 KiB/s, set by the configuration", "Sending: unlimited"]
+
+
+def test_a_hosts_own_limits_are_shown(page: Page, site: Site, client: xfer.Client) -> None:
+    task = client.add(site.unending(), output="big").id
+    page.wait_for_state(task, "running")
+    host = client.queue.hosts().hosts[0].host
+    client.queue.set_host(host=host, connections=2, requests_per_minute=600)
+    page.press("L")
+    page.wait_for_text("hosts", "at most 2 connections, at most 600 requests a minute")
 
 
 def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:

@@ -2,7 +2,7 @@ import { byID, element, setText } from "./dom.js";
 import { formatLimit, parseRate } from "./format.js";
 import { inform, showError, warn } from "./notices.js";
 import { call } from "./rpc.js";
-import { hostText } from "./words.js";
+import { hostText, limitTexts } from "./words.js";
 
 const NUMBERS = ["max_active", "max_active_per_host"];
 const RATES = ["max_recv_rate", "max_send_rate"];
@@ -11,7 +11,7 @@ const DONE = {
     "queue.set_limits": "Limits applied.", "queue.pause": "Queue paused.", "queue.resume": "Queue resumed.",
 };
 
-/** The queue's limits and its timetable, and whether it is held back. */
+/** The queue's limits and what sets them, its timetable, and whether it is held back. */
 export class LimitsDialog {
     constructor() {
         this.dialog = byID("limits-dialog");
@@ -37,8 +37,8 @@ export class LimitsDialog {
         for (const name of NUMBERS) this.#fill(name, limits[name]);
         for (const name of RATES) this.#fill(name, rateText(limits[name]));
         this.#fill("order", limits.order);
-        const { max_recv_rate: receive, max_send_rate: send } = limits;
-        setText(byID("limits-now"), `Receiving: ${formatLimit(receive)}. Sending: ${formatLimit(send)}.`);
+        byID("limits-now").replaceChildren(
+            ...limitTexts(limits).map((textContent) => element("li", { textContent })));
         setText(byID("hold-state"), paused ? "Paused: no task starts." : "Not paused.");
         byID("hold-queue").disabled = paused;
         byID("release-queue").disabled = !paused;

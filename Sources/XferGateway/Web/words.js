@@ -1,4 +1,4 @@
-import { formatLimit, formatMoment, formatRate, formatSize } from "./format.js";
+import { formatCount, formatLimit, formatMoment, formatRate, formatSize } from "./format.js";
 
 /** What the daemon's words mean, for people. Words that are not here are shown as they are. */
 
@@ -29,17 +29,22 @@ const WAITS = {
 };
 
 const HOSTS = {
-    most: "at its limit", refused: "it refuses more", no_gain: "more is not faster",
-    silent: "it does not answer", shared_address: "hosts behind its address share its connections",
+    growing: "grows", most: "is at its limit", refused: "refuses more", no_gain: "more is not faster",
+    silent: "does not answer", shared_address: "shares its address's connections",
 };
 
-/** `example.org: 6 of 6 at once, http/1.1, 22 ms, as many as it may have`. */
-export const hostText = (host) => [
-    `${host.host}: ${host.active} of ${host.window} at once`, host.protocol,
-    host.latency_ms === undefined ? null : `${host.latency_ms} ms`,
-    host.requests_per_minute ? `${host.requests_per_minute} requests a minute` : null,
-    host.max_connections ? null : HOSTS[host.reason],
-].filter(Boolean).join(", ");
+/** `example.org: 6 of 6 at once, http/1.1, 22 ms, is at its limit`: its own limits, else what limits its window. */
+export function hostText(host) {
+    const limits = [
+        host.max_connections && `at most ${formatCount(host.max_connections)} connections`,
+        host.requests_per_minute && `at most ${formatCount(host.requests_per_minute)} requests a minute`,
+    ].filter(Boolean);
+    return [
+        `${host.host}: ${host.active} of ${host.window} at once`, host.protocol,
+        host.latency_ms === undefined ? null : `${host.latency_ms} ms`,
+        ...(limits.length > 0 ? limits : [HOSTS[host.reason]]),
+    ].filter(Boolean).join(", ");
+}
 
 /** `waits for its time until 22:00:00`. */
 export function waitText({ reason, until, detail, limit }) {
@@ -170,9 +175,28 @@ const TEXTS_OF_EVENTS = {
 /** One line of a task's time line. */
 export const eventText = (event) => TEXTS_OF_EVENTS[event.type]?.(event) ?? event.type;
 
-/** The limits of a group or of the queue, in words. */
+/** The limits of a group, in words. */
 export const limitText = ({ max_active: active, max_recv_rate: receive, max_send_rate: send }) => [
     active ? `${active} at once` : null,
     receive ? `receives ${formatLimit(receive)}` : null,
     send ? `sends ${formatRate(send)}` : null,
 ].filter(Boolean).join(", ");
+
+/** Each limit of the queue, and what sets it, as `xferctl limit` says it. */
+export function limitTexts({ automatic = [], overridden = [], timetabled = [], timetable_until: until, ...limits }) {
+    const origin = (name) => (overridden.includes(name) ? ", set by xferctl limit" : "");
+    const count = (name) => (automatic.includes(name) ? null : `${formatCount(limits[name])}${origin(name)}`);
+    const rate = (name) => {
+        const text = formatLimit(limits[name]);
+        if (origin(name)) return text + origin(name);
+        if (!timetabled.includes(name)) return limits[name] > 0 ? `${text}, set by the configuration` : text;
+        return `${text}, by the timetable${until ? ` until ${formatMoment(until)}` : ""}`;
+    };
+    return [
+        `At once: ${count("max_active") ?? "automatic: 100 small, 6 large"}`,
+        `Per host: ${count("max_active_per_host") ?? "automatic: see Hosts"}`,
+        `Order: ${limits.order}${origin("order")}`,
+        `Receiving: ${rate("max_recv_rate")}`,
+        `Sending: ${rate("max_send_rate")}`,
+    ];
+}
