@@ -56,6 +56,58 @@ struct DiscardingTests {
         await manager.shutdown(.suspend)
     }
 
+    @Test func deletionsOnADiskThatDidNotAnswerAreTriedAgain() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        await manager.background.discarder.ended()
+        let downloads = fixture.downloads
+        let identity = try DirectoryHandle(ofService: downloads).identity
+        let transfer = try await manager.store.write { tx in
+            try tx.transfers.insert(
+                partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+        }
+        try FileTree.write("bytes", to: "\(downloads)/\(transfer.partialName)", mode: 0o600)
+        let discarder = Self.discarder(of: manager, pause: .zero)
+        discarder.discardLater([transfer.id: false])
+        try await eventually("it is deleted") { try fixture.files().isEmpty }
+        await discarder.shutdown()
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func theShutdownCancelsTheWaitForADiskThatDoesNotAnswer() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let discarder = manager.background.discarder
+        discarder.discardLater([TransferID(7): false])
+        let retry = try #require(discarder.retry)
+        await manager.shutdown(.suspend)
+        #expect(retry.isCancelled)
+        discarder.discardLater([TransferID(7): false])
+        #expect(discarder.retry == nil, "it waits again after the end")
+    }
+
+    @Test func theWaitForADiskThatDoesNotAnswerEndsWithItsOwner() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let retry = try #require(Self.retry(ofReleasedDiscarderOf: manager))
+        #expect(retry.isCancelled)
+        await manager.shutdown(.suspend)
+    }
+
+    private static func discarder(of manager: TransferManager, pause: Duration) -> TransferDiscarder {
+        TransferDiscarder(
+            context: manager.context, scheduler: manager.scheduler, remoteUploads: manager.background.remoteUploads,
+            pause: pause)
+    }
+
+    /// The wait of a discarder that nothing refers to any more when this returns.
+    private static func retry(ofReleasedDiscarderOf manager: TransferManager) -> Task<Void, Never>? {
+        let discarder = discarder(of: manager, pause: .seconds(3600))
+        discarder.discardLater([TransferID(7): false])
+        return discarder.retry
+    }
+
     /// A pass that began while the transfer was live may start a task on it after its last run has left.
     @Test func aTransferThatBecomesIdleDuringAPassIsNotDeletedYet() async throws {
         let stalled = try await CoalescingTests.Stalled()

@@ -149,6 +149,8 @@ extension TransferManager {
         }
         await logRemaining(mode)
         background.activity.shutdown()
+        // A disk that does not answer may have kept the live work from reaching its end.
+        background.discarder.end()
         await scheduler.stopTimers()
         await network.end()
         await policies.stopTimers()

@@ -24,8 +24,14 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var isEnding = false
         /// The worker that deletes; nil while there is nothing to delete.
         var task: Task<Void, Never>?
+        /// Transfers in directories that did not answer, which the timer makes unwanted again.
+        var delayed: [TransferID: Bool] = [:]
+        /// The sleep before deletions of `delayed` are tried again; nil while there are none.
+        var retry: Task<Void, Never>?
 
         var hasWork: Bool { lastOrphan != nil || !unwanted.isEmpty && !isEnding }
+
+        mutating func insert(_ ids: [TransferID: Bool]) { unwanted.merge(ids) { $0 || $1 } }
     }
 
     /// The number of transfers whose rows and files are deleted in one step.
@@ -33,13 +39,22 @@ final class TransferDiscarder: ManagerPart, Sendable {
     /// The longest time for which the deletions in one directory may delay those in others.
     private static let patience = Duration.seconds(60)
     /// The time after which deletions on a disk that does not answer are tried again.
-    private static let pause = Duration.seconds(30)
+    private let pause: Duration
 
-    init(context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup) {
+    init(
+        context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup,
+        pause: Duration = .seconds(30)
+    ) {
         self.context = context
         self.scheduler = scheduler
         self.remoteUploads = remoteUploads
+        self.pause = pause
     }
+
+    deinit { retry?.cancel() }
+
+    /// The task that waits before deletions on a disk that does not answer are tried again.
+    var retry: Task<Void, Never>? { state.withLockedValue(\.retry) }
 
     /// Deletes the bytes of the transfers that no task needs, then their rows. It does not wait for that.
     ///
@@ -48,7 +63,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
     func discard(_ ids: [TransferID], undoing: Bool = false) {
         guard !ids.isEmpty else { return }
         state.withLockedValue { state in
-            for id in ids { state.unwanted[id] = state.unwanted[id] ?? false || undoing }
+            state.insert(Dictionary(ids.map { ($0, undoing) }) { first, _ in first })
             start(&state)
         }
     }
@@ -70,9 +85,18 @@ final class TransferDiscarder: ManagerPart, Sendable {
         while let task = state.withLockedValue(\.task) { await task.value }
     }
 
-    /// Ends after the current step; the next start deletes the rest.
+    /// Begins no further step; the next start deletes the rest.
+    func end() {
+        state.withLockedValue { state in
+            state.isEnding = true
+            state.retry?.cancel()
+            state.retry = nil
+        }
+    }
+
+    /// Ends after the current step.
     func shutdown() async {
-        state.withLockedValue { $0.isEnding = true }
+        end()
         await ended()
     }
 
@@ -188,10 +212,26 @@ final class TransferDiscarder: ManagerPart, Sendable {
         if isUpload { remoteUploads.wake() }
     }
 
-    private func discardLater(_ step: [TransferID: Bool]) {
-        Task {
-            try? await Task.sleep(for: Self.pause, clock: .continuous)
-            for (id, undoing) in step { discard([id], undoing: undoing) }
+    /// Deletes the bytes of these transfers after a pause. Those that are added during a pause share it.
+    func discardLater(_ step: [TransferID: Bool]) {
+        state.withLockedValue { state in
+            guard !state.isEnding else { return }
+            state.delayed.merge(step) { $0 || $1 }
+            guard state.retry == nil else { return }
+            state.retry = Task { [weak self, pause] in
+                guard (try? await Task.sleep(for: pause, clock: .continuous)) != nil else { return }
+                self?.discardDelayed()
+            }
+        }
+    }
+
+    private func discardDelayed() {
+        state.withLockedValue { state in
+            guard !state.isEnding else { return }
+            state.insert(state.delayed)
+            state.delayed = [:]
+            state.retry = nil
+            start(&state)
         }
     }
 
