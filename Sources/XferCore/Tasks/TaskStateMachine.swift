@@ -18,12 +18,12 @@ public struct TaskStateMachine: Sendable {
     public mutating func onPause() -> TaskTransition {
         switch task.state {
         case .queued, .waiting:
-            move(to: .paused)
+            task.move(to: .paused)
             return TaskTransition(event: .taskPaused(received: task.received))
         case .running:
             guard RepetitionRules.mayRepeat(task.specification) else { return .unchanged }
-            move(to: .paused)
-            uncountTry()
+            task.move(to: .paused)
+            task.uncountAttempt()
             return TaskTransition(event: .taskPaused(received: task.received), action: .stopAttempt)
         case .paused, .staged, .completed, .failed, .cancelled:
             return .unchanged
@@ -38,7 +38,7 @@ public struct TaskStateMachine: Sendable {
         case (.waiting, let reason) where reason?.isStartCondition != true: break
         default: return .unchanged
         }
-        move(to: .queued)
+        task.move(to: .queued)
         task.lastProgressAt = nil
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
@@ -47,10 +47,10 @@ public struct TaskStateMachine: Sendable {
     public mutating func onCancel(at now: Timestamp) -> TaskTransition {
         switch task.state {
         case .queued, .waiting, .paused, .staged:
-            end(.cancelled, at: now)
+            task.end(.cancelled, at: now)
             return TaskTransition(event: .taskCancelled, action: .discardBytes)
         case .running:
-            end(.cancelled, at: now)
+            task.end(.cancelled, at: now)
             return TaskTransition(event: .taskCancelled, action: .stopAttemptAndDiscardBytes)
         case .completed, .failed, .cancelled:
             return .unchanged
@@ -70,7 +70,7 @@ public struct TaskStateMachine: Sendable {
         if task.state == .failed { return onRetry(at: now) }
         task.error?.doubts = nil
         guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
-        move(to: .queued)
+        task.move(to: .queued)
         task.attempts = 0
         task.lastProgressAt = nil
         return TaskTransition(event: .taskResumed, action: .schedule)
@@ -80,7 +80,7 @@ public struct TaskStateMachine: Sendable {
     /// previous one starts, and finds out about the new one.
     public mutating func onNewDirectory() -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason.isAboutDirectory == true else { return .unchanged }
-        move(to: .queued)
+        task.move(to: .queued)
         task.error = nil
         return TaskTransition(event: nil, action: .schedule)
     }
@@ -95,8 +95,8 @@ public struct TaskStateMachine: Sendable {
         guard task.state == .failed || task.state == .cancelled && !task.specification.upload.isSpooled else {
             return .unchanged
         }
-        if task.state == .cancelled { forgetTransfer() }
-        move(to: .queued)
+        if task.state == .cancelled { task.forgetTransfer() }
+        task.move(to: .queued)
         if let deadline = task.specification.schedule.deadline, deadline <= now {
             task.specification.schedule.deadline = nil
         }
@@ -118,7 +118,7 @@ public struct TaskStateMachine: Sendable {
     /// The scheduler picked the task.
     public mutating func onStart(at now: Timestamp) -> TaskTransition {
         require(.queued)
-        move(to: .running)
+        task.move(to: .running)
         task.attempts += 1
         task.startedAt = task.startedAt ?? now
         task.lastProgressAt = task.lastProgressAt ?? now
@@ -173,13 +173,13 @@ public struct TaskStateMachine: Sendable {
     /// attempt; waiting for a missing resource does not.
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
-        move(to: .waiting)
+        task.move(to: .waiting)
         var reported = wait
         if wait.reason.isForResource, let error, task.error?.reason == error.reason { reported.isRepeated = true }
         task.wait = wait
         task.error = error
         if wait.reason != .retry {
-            uncountTry()
+            task.uncountAttempt()
             task.lastProgressAt = nil
         }
         return TaskTransition(event: .taskWaiting(wait: reported, error: error), action: .schedule)
@@ -200,7 +200,7 @@ public struct TaskStateMachine: Sendable {
     /// Called when there is room for a task that waits for it; the failure stays until there is progress.
     public mutating func onRoom(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason == .insufficientSpace else { return .unchanged }
-        move(to: .queued)
+        task.move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }
 
@@ -211,7 +211,7 @@ public struct TaskStateMachine: Sendable {
         if let due = task.wait?.until, due < now {
             task.lastProgressAt = task.lastProgressAt?.advanced(by: due.duration(to: now))
         }
-        move(to: .queued)
+        task.move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }
 
@@ -219,7 +219,7 @@ public struct TaskStateMachine: Sendable {
     /// request. The refusals so far do not count.
     public mutating func onRoomAtHost() -> TaskTransition {
         guard Refusal.waitsForRoom(task) else { return .unchanged }
-        move(to: .queued)
+        task.move(to: .queued)
         task.attempts = 0
         task.error?.doubts = nil
         return TaskTransition(event: nil, action: .schedule)
@@ -229,7 +229,7 @@ public struct TaskStateMachine: Sendable {
     /// paused task stays paused.
     public mutating func onSuspect(_ error: TransferError) -> TaskTransition {
         guard task.state == .queued || task.state == .waiting, task.wait?.reason != .suspect else { return .unchanged }
-        move(to: .waiting)
+        task.move(to: .waiting)
         task.wait = Wait(.suspect)
         task.error = error
         task.lastProgressAt = nil
@@ -250,9 +250,9 @@ public struct TaskStateMachine: Sendable {
         }
         if isRunning {
             guard RepetitionRules.mayRepeat(task.specification) else { return .unchanged }
-            uncountTry()
+            task.uncountAttempt()
         }
-        move(to: .waiting)
+        task.move(to: .waiting)
         task.wait = wait
         task.lastProgressAt = nil
         return TaskTransition(
@@ -262,7 +262,7 @@ public struct TaskStateMachine: Sendable {
     /// Records that the task's conditions are met: a task that waits for them continues.
     public mutating func onConditionsMet() -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason.isStartCondition == true else { return .unchanged }
-        move(to: .queued)
+        task.move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }
 
@@ -274,7 +274,7 @@ public struct TaskStateMachine: Sendable {
         case .queued, .waiting, .paused, .running: break
         case .staged, .completed, .failed, .cancelled: return .unchanged
         }
-        end(.failed, at: now)
+        task.end(.failed, at: now)
         task.error = error
         return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
@@ -283,8 +283,8 @@ public struct TaskStateMachine: Sendable {
     /// policy. It does not count as an attempt.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
-        move(to: .queued)
-        uncountTry()
+        task.move(to: .queued)
+        task.uncountAttempt()
         return TaskTransition(event: nil, action: .schedule)
     }
 
@@ -297,8 +297,8 @@ public struct TaskStateMachine: Sendable {
         guard canContinue, RepetitionRules.mayRepeat(task.specification) else {
             return onFail(RepetitionRules.outcomeUnknown(after: nil, of: task.specification.request), at: now)
         }
-        move(to: .queued)
-        uncountTry()
+        task.move(to: .queued)
+        task.uncountAttempt()
         return TaskTransition(event: .taskRestored(received: task.received), action: .schedule)
     }
 
@@ -306,7 +306,7 @@ public struct TaskStateMachine: Sendable {
     /// `size` is the number of bytes transferred in the task's direction.
     public mutating func onComplete(size: Int64, at now: Timestamp) -> TaskTransition {
         require(.running)
-        end(.completed, at: now)
+        task.end(.completed, at: now)
         task.error = nil
         if task.specification.kind == .upload { task.sent = size } else { task.received = size }
         task.total = size
@@ -322,7 +322,7 @@ public struct TaskStateMachine: Sendable {
     /// length in bytes.
     public mutating func onStage(size: Int64) -> TaskTransition {
         require(.running)
-        move(to: .staged)
+        task.move(to: .staged)
         task.error = nil
         task.received = size
         task.total = size
@@ -332,7 +332,7 @@ public struct TaskStateMachine: Sendable {
     /// Called when a staged file is published, or `on_conflict` skips it.
     public mutating func onCommit(size: Int64, at now: Timestamp) -> TaskTransition {
         guard task.state == .staged else { return .unchanged }
-        end(.completed, at: now)
+        task.end(.completed, at: now)
         task.received = size
         task.total = size
         let outcome = task.outcome
@@ -346,7 +346,7 @@ public struct TaskStateMachine: Sendable {
     public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .running || task.state == .waiting, "a task that is \(task.state) cannot fail")
-        end(.failed, at: now)
+        task.end(.failed, at: now)
         task.error = error
         return TaskTransition(event: .taskFailed(error: error), action: .schedule)
     }
@@ -355,7 +355,7 @@ public struct TaskStateMachine: Sendable {
     public mutating func onBlocked(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .queued || task.state == .paused, "a task that is \(task.state) was not just added")
-        end(.failed, at: now)
+        task.end(.failed, at: now)
         task.error = error
         return TaskTransition(event: .taskFailed(error: error))
     }
@@ -387,38 +387,8 @@ public struct TaskStateMachine: Sendable {
     /// there were any.
     public mutating func onBytesDiscarded(reason: String) -> TaskTransition {
         let dropped = task.received
-        forgetBytes()
+        task.forgetBytes()
         return TaskTransition(event: dropped > 0 ? .taskBytesDiscarded(reason: reason, dropped: dropped) : nil)
-    }
-
-    // MARK: Moving
-
-    /// Undoes the count of a start that did not end in a failure, so that it does not use up an attempt.
-    private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
-
-    private mutating func forgetBytes() {
-        task.received = 0
-        task.total = nil
-    }
-
-    /// Removes the transfer of a cancelled task, whose bytes are deleted or about to be.
-    private mutating func forgetTransfer() {
-        unsubscribe()
-        forgetBytes()
-        task.sent = 0
-        task.furthest = 0
-        task.startedAt = nil
-        task.outcome = TaskOutcome()
-    }
-
-    private mutating func move(to state: TaskState) {
-        task.state = state
-        task.wait = nil
-    }
-
-    private mutating func end(_ state: TaskState, at now: Timestamp) {
-        move(to: state)
-        task.finishedAt = now
     }
 
     private func require(_ state: TaskState) {
