@@ -15,6 +15,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var isViaProxy = false
     /// True if the connection uses a Unix socket, so that no network is involved.
     public var isViaUnixSocket = false
+    /// True if a redirect led to the response's URL; see `RedirectRules.leadsElsewhere`.
+    public var isRedirected = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
     /// True if its request had an `Authorization` field, or answered a challenge.

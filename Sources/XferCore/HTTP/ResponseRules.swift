@@ -50,6 +50,14 @@ public enum ResponseRules {
     public static func failure(
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String] = [], now: Timestamp
     ) -> TransferError {
+        var error = statusFailure(head, from: url, acceptedTypes: acceptedTypes, now: now)
+        if head.isRedirected { error.isRedirected = true }
+        return error
+    }
+
+    private static func statusFailure(
+        _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String], now: Timestamp
+    ) -> TransferError {
         if head.status == 401 {
             let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes
             let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes.joined(separator: ", "))"

@@ -11,7 +11,7 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
     case expired
     /// The server may answer otherwise. The task repeats the request within its own limits.
     case passing
-    /// Possibly only the server that answered refuses, or only at the moment. The task repeats the request `mostDoubts`
+    /// Possibly only the URL behind a redirect refuses, or the server only at the moment. The task repeats the request `mostDoubts`
     /// times.
     case doubtful
     /// The host sends other files to this client, and may accept fewer requests at once. The task repeats its request
@@ -58,7 +58,8 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
             if status == 403 || status == 401 && !task.specification.hasCredentials { return .passing }
             if (400...499).contains(status), ![401, 410].contains(status) { return .doubtful }
         }
-        return isFromElsewhere(error, task.specification) ? .doubtful : .final
+        // The next answer of the first URL may lead elsewhere.
+        return error.isRedirected == true ? .doubtful : .final
     }
 
     /// The failure of a run, with the number of refusals since the last progress after which the task gives up
@@ -89,13 +90,6 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         guard tries > 2, error.reason == .httpStatus, let status = error.httpStatus else { return false }
         return [400, 403, 405, 406, 412, 500, 501].contains(status) && error.saysExpired != true && error.proxy == nil
     }
-
-    /// True if another host than those of the task's URLs has answered, after a redirect. Its answer is about its own
-    /// URL: the next answer of the first host may lead elsewhere.
-    public static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {
-        guard let host = error.host else { return false }
-        return !specification.sources.contains { $0.hostKey == host }
-    }
 }
 
 extension TaskSpecification {
@@ -121,7 +115,7 @@ public enum SourceExpiry {
         let specification = task.specification
         guard let status = error.httpStatus, error.reason == .httpStatus || error.reason == .authFailed,
             specification.kind == .download, task.received > 0, !specification.hasCredentials, error.proxy == nil,
-            !Refusal.isFromElsewhere(error, specification)
+            !isFromElsewhere(error, specification)
         else { return false }
         let says = error.saysExpired == true
         return switch status {
@@ -129,6 +123,12 @@ public enum SourceExpiry {
         case 401, 403, 404, 410: says || specification.sources(of: error).contains(where: isSigned)
         default: false
         }
+    }
+
+    /// True if another host than those of the task's URLs has answered, after a redirect.
+    private static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {
+        guard let host = error.host else { return false }
+        return !specification.sources.contains { $0.hostKey == host }
     }
 
     // MARK: URLs

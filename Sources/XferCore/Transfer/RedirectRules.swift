@@ -21,6 +21,12 @@ public struct RedirectRules: Hashable, Sendable {
     /// accepts the status.
     public func delivers(status: Int) -> Bool { policy == .deny && acceptedStatus.contains(status) }
 
+    /// True if an answer from `last` may be about another resource than the requested URL `first`: the next answer of
+    /// `first` may lead somewhere else. An upgrade to https with the same host and path leads to the same resource.
+    public static func leadsElsewhere(from first: HTTPURL, to last: HTTPURL) -> Bool {
+        first.hostKey != last.hostKey || first.target != last.target
+    }
+
     /// The method of the next request. If it is still `method`, the content is sent again, byte for byte; else no
     /// content is sent.
     ///

@@ -262,6 +262,7 @@ final class Hop {
     func judge(_ head: ResponseHead) -> Bool {
         var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
+        head.isRedirected = RedirectRules.leadsElsewhere(from: run.home, to: url)
         head.followsCookies = hasCookies
         head.followsCredentials =
             authentication != .none || sentFields.firstValue(named: "Authorization") != nil

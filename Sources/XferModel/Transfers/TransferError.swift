@@ -26,6 +26,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var proxy: String?
     /// True if the answer was received over plain HTTP through a proxy, which could have made it in the server's place.
     public var isRelayed: Bool?
+    /// True if a redirect led to the URL that refused; see `RedirectRules.leadsElsewhere`.
+    public var isRedirected: Bool?
     /// The number of doubtful refusals since the last progress, with this one; see `Refusal.counted`. Not shown.
     public var doubts: Int?
     /// The missing space of an `insufficient_space`, if it is known.

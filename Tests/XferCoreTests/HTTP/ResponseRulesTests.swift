@@ -28,6 +28,13 @@ import XferModel
         #expect(failure(404, retryAfter: text).retryAfter == nil)
     }
 
+    @Test(arguments: [401, 403, 404, 407, 410, 503], [false, true])
+    func everyRefusalSaysWhetherARedirectLedToIt(status: Int, isRedirected: Bool) {
+        var head = ResponseHead(status: status)
+        head.isRedirected = isRedirected
+        #expect(ResponseRules.failure(head, from: url, now: now).isRedirected == (isRedirected ? true : nil))
+    }
+
     @Test func anErrorMessageNamesHostAndStatusAndNoSecret() {
         #expect(failure(404).message == "example.org answered 404 (Not Found)")
         #expect(failure(401).reason == .authFailed)

@@ -23,11 +23,14 @@ import XferTestSupport
         return task
     }
 
-    static func error(_ status: Int, host: String? = "files.example", says: Bool = false) -> TransferError {
+    static func error(
+        _ status: Int, host: String? = "files.example", says: Bool = false, isRedirected: Bool = false
+    ) -> TransferError {
         let reason: FailureReason = [401, 407].contains(status) ? .authFailed : .httpStatus
         var error = TransferError(
             reason, "no", isRetriable: ResponseRules.isRetriable(status: status), httpStatus: status, host: host)
         if says { error.saysExpired = true }
+        if isRedirected { error.isRedirected = true }
         return error
     }
 
@@ -92,20 +95,32 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: 400...599) func aServerBehindARedirectIsDoubtedUnlessItsAnswerPassesAnyway(status: Int) {
-        let error = Self.error(status, host: "mirror.example")
-        let expected: Refusal =
-            ResponseRules.isRetriable(status: status) ? .passing : status == 407 ? .final : .doubtful
+    /// The redirect leads to another host, or to another path of the same one.
+    @Test(arguments: 400...599, ["mirror.example", "files.example"])
+    func anAnswerBehindARedirectIsDoubtedUnlessItPassesAnyway(status: Int, host: String) {
+        let error = Self.error(status, host: host, isRedirected: true)
+        let passes = ResponseRules.isRetriable(status: status)
+        let expected: Refusal = passes ? .passing : status == 407 ? .final : .doubtful
         #expect(Refusal.meaning(of: error, to: Self.task()) == expected)
+        let continued = Refusal.meaning(of: error, to: Self.task(received: 5))
+        #expect(continued == ([401, 403].contains(status) ? .passing : expected))
         // An answer to another method, or of an API, is what was asked for.
         let post = Self.task { $0.request.method = .post }
-        #expect(Refusal.meaning(of: error, to: post) == (expected == .passing ? .passing : .final))
-        #expect(Refusal.meaning(of: error, to: Self.task(kind: .data)) == (expected == .passing ? .passing : .final))
-        // A source that the client named is asked for what it has.
+        #expect(Refusal.meaning(of: error, to: post) == (passes ? .passing : .final))
+        #expect(Refusal.meaning(of: error, to: Self.task(kind: .data)) == (passes ? .passing : .final))
+        // A source that the client named is asked for what it has, unless it redirects, too.
         let mirrored = Self.task {
             $0.mirrors = [HTTPURL(scheme: .https, host: "mirror.example", port: 443, target: "/f")]
         }
-        #expect(Refusal.meaning(of: error, to: mirrored) == (expected == .passing ? .passing : .final))
+        #expect(Refusal.meaning(of: error, to: mirrored) == expected)
+        #expect(Refusal.meaning(of: Self.error(status, host: host), to: mirrored) == (passes ? .passing : .final))
+    }
+
+    /// Beside others of the host, the number of requests is suspected first, as without a redirect.
+    @Test(arguments: 400...599) func besideOthersARedirectChangesNothingOfWhatIsAboutNumbers(status: Int) {
+        let error = Self.error(status, isRedirected: true)
+        let meaning = Refusal.meaning(of: error, to: Self.task(), othersOfHost: 2)
+        #expect((meaning == .fewerAtOnce) == [403, 429, 503].contains(status))
     }
 
     @Test(arguments: 400...599) func besideOthersAHostMayOnlyWantFewerAtOnce(status: Int) {
@@ -129,7 +144,7 @@ import XferTestSupport
     // MARK: How often it is asked again
 
     @Test func aDoubtfulRefusalIsAskedAgainThreeTimes() {
-        var error = Self.error(404, host: "mirror.example")
+        var error = Self.error(404, isRedirected: true)
         for doubts in 1...10 {
             error.doubts = doubts
             let decision = decide(error, Self.task(tries: 10))
@@ -147,7 +162,7 @@ import XferTestSupport
 
     /// Neither failures of other kinds before it nor those in between make a doubtful refusal the last one.
     @Test func onlyDoubtfulRefusalsSinceTheLastProgressCount() {
-        let (doubtful, passing) = (Self.error(404, host: "mirror.example"), Self.error(503))
+        let (doubtful, passing) = (Self.error(404, isRedirected: true), Self.error(503))
         var task = Self.task(tries: 9)
         #expect(Refusal.counted(passing, of: task).doubts == nil)
         var counts: [Int?] = []
@@ -170,7 +185,7 @@ import XferTestSupport
     func anotherSourceEndsTheCountOfDoubtfulRefusals(state: TaskState) {
         var task = Self.task()
         (task.state, task.wait) = (state, state == .waiting ? Wait(.retry, until: Self.now) : nil)
-        task.error = Refusal.counted(Self.error(404, host: "mirror.example"), of: task)
+        task.error = Refusal.counted(Self.error(404, isRedirected: true), of: task)
         #expect(task.error?.doubts == 1)
         var machine = TaskStateMachine(task)
         #expect(machine.onNewSource(at: Self.now).isChange == (state == .waiting))

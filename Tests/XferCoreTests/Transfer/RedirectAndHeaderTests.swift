@@ -23,6 +23,16 @@ import XferModel
         }
     }
 
+    @Test func onlyAnUpgradeOfTheSameHostAndPathLeadsToTheSameResource() {
+        let first = url(.http, "a")
+        let other = HTTPURL(scheme: .http, host: "a", port: 80, target: "/f")
+        #expect(!RedirectRules.leadsElsewhere(from: first, to: first))
+        #expect(!RedirectRules.leadsElsewhere(from: first, to: url(.https, "a")))
+        for last in [other, url(.http, "b"), url(.https, "b"), url(.http, "a", port: 81)] {
+            #expect(RedirectRules.leadsElsewhere(from: first, to: last))
+        }
+    }
+
     @Test func redirectPoliciesDecideByOriginAndScheme() {
         #expect(reason(.follow, url(.http, "a"), url(.https, "b")) == nil)
         #expect(reason(.follow, url(.https, "a"), url(.http, "a")) == .insecureRedirect)

@@ -96,6 +96,39 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// A load balancer behind one name that redirects to a path of its nodes, of which some lack the file.
+    @Test(arguments: [403, 404, 410]) func aRefusalOfAnotherPathBehindARedirectDoesNotEndTheFile(
+        status: Int
+    ) async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/good", Self.source)
+        fixture.server.on("/bad") { _ in .failure(status) }
+        fixture.server.on("/f") { request in .redirect(to: request.index < 4 ? "/bad" : "/good") }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/f", as: "f", to: manager)
+        let task = try await Self.outcome(of: id, in: manager)
+        #expect(task.state == .completed, "\(task)")
+        let paths = fixture.server.requests.map(\.path)
+        #expect(paths == ["/f", "/bad", "/f", "/bad", "/f", "/good"])
+        await manager.shutdown(.suspend)
+    }
+
+    /// It was the URL's own server that refused, four times.
+    @Test func anotherPathThatAlwaysRefusesFailsTheFileAfterFourTriesAndListsTheURL() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.on("/bad") { _ in .failure(404) }
+        fixture.server.on("/f") { _ in .redirect(to: "/bad") }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/f", as: "f", to: manager)
+        let task = try await Self.outcome(of: id, in: manager)
+        #expect(task.state == .failed && task.error?.httpStatus == 404, "\(task)")
+        #expect(fixture.server.requests(to: "/bad").count == 4 && fixture.server.requests(to: "/f").count == 4)
+        #expect(try await Self.listed(manager) == [id])
+        await manager.shutdown(.suspend)
+    }
+
     @Test(arguments: [("/old", 400, "<Code>ExpiredToken</Code>"), ("/old?sig=a", 404, "no"), ("/old?sig=a", 410, "no")])
     func anExpiredURLIsRecognisedAndItsBytesAreUsedByAnother(path: String, status: Int, text: String) async throws {
         let fixture = try await ManagerFixture()
