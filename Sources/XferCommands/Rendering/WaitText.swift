@@ -29,7 +29,6 @@ enum WaitText {
         case .hostCooldown:
             let cause = task.waitURL.map { " by the answer to \(SafeText.sanitised($0))" } ?? ""
             return "for its host's cooldown\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
-        case .clock: return "for the clock"
         case .storage:
             return "because the daemon cannot write its database (disk full?), or a trust policy in it is damaged"
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"

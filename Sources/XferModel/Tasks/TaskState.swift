@@ -48,8 +48,6 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case lease
     /// The host answered 429, or 503 with `Retry-After` to several URLs (RFC 6585 §4, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
-    /// The wall clock was set and the time is computed again.
-    case clock
     /// The database cannot be written, or a trust policy in it cannot be read.
     case storage
     /// The process, or the system, has no file descriptor left.

@@ -34,8 +34,7 @@ extension WaitTable where Store == StoreTransaction {
     /// Waits that have a length rather than an end at a time of day.
     private static var lengths: [WaitReason] {
         [
-            .retry, .network, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
-            .outOfDescriptors,
+            .retry, .network, .insufficientSpace, .destinationUnavailable, .hostCooldown, .outOfDescriptors,
         ]
     }
 
