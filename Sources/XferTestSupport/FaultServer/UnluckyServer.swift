@@ -4,12 +4,17 @@ import XferModel
 /// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed.
 /// After the last one the server is correct, so that a patient client finishes.
 ///
-/// It breaks off, trickles, refuses for a while, hides behind a portal, ignores ranges and cannot use them, leads to bad
-/// mirrors, and has several nodes and mirrors. It never sends bytes of another version.
+/// It breaks off, trickles, refuses for a while, requests a second's wait, hides behind a portal for several requests,
+/// ignores ranges and cannot use them, leads to bad mirrors and nodes, and has several nodes and mirrors. It never sends
+/// bytes of another version.
 public final class UnluckyServer: Sendable, CustomStringConvertible {
     /// A fault of a response.
     private enum Misfortune: CaseIterable {
-        case drop, dropEarly, noAnswer, reset, unavailable, overloaded, portal, refused, empty, noContent, shortRange
+        case drop, dropEarly, noAnswer, reset, unavailable, overloaded, refused, empty, noContent, shortRange
+        /// A sign-in page in place of this answer, and of up to five that follow.
+        case portal
+        /// 503 with `Retry-After`, which is about the URL, and 429, which is about all requests to the host.
+        case delayed, tooMany
         /// No range can be used.
         case uselessRange
         /// The server ignores ranges.
@@ -24,21 +29,27 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case trickle
         /// Chunks that break off before the last one.
         case chunks
-        /// A redirect to another host that does not have the file.
-        case badMirror
+        /// A redirect to another host, or to another path of the same one, that does not have the file.
+        case badMirror, badNode
     }
+
+    /// Redirects to places without the file: a client may give up after more.
+    private static let mostBadPlaces = 3
 
     private struct State {
         var left: Int
         var random: SplitMix64
-        var badMirrors = 0
+        var badPlaces = 0
+        /// Answers with `Retry-After` that are left.
+        var delays: Int
+        /// Further requests that the portal answers.
+        var portal = 0
         var log: [String] = []
     }
 
     public let version: SourceVersion
     private let hasNodes: Bool
-    /// The scheme and authority of another host, to whose missing files it redirects three times at most: a client may
-    /// give up after more. Nil for no such redirects.
+    /// The scheme and authority of another host, to whose missing files it redirects; nil for no such redirects.
     private let elsewhere: String?
     /// True if bodies of unknown length break off. Over HTTP/2 libcurl 7.88 does not report each such end as what it
     /// is.
@@ -57,7 +68,9 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         self.hasNodes = hasNodes
         elsewhere = transport.elsewhere
         breaksChunks = !transport.isHTTP2
-        state = NIOLockedValueBox(State(left: misfortunes, random: SplitMix64(seed: seed)))
+        // Clients wait in real time, so only each fourth server makes them wait, for two seconds in all.
+        let delays = seed % 4 == 0 ? 2 : 0
+        state = NIOLockedValueBox(State(left: misfortunes, random: SplitMix64(seed: seed), delays: delays))
     }
 
     /// The misfortunes so far, one a line.
@@ -87,9 +100,18 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
             guard state.left > 0 else { return nil }
             state.left -= 1
             var kind = Misfortune.allCases.randomElement(using: &state.random) ?? .drop
-            if kind == .badMirror {
-                state.badMirrors += 1
-                if elsewhere == nil || state.badMirrors > 3 { kind = .drop }
+            if state.portal > 0 { kind = .portal }
+            switch kind {
+            case .portal where state.portal > 0: state.portal -= 1
+            case .portal: state.portal = Int.random(in: 0...5, using: &state.random)
+            case .badMirror where elsewhere == nil: kind = .drop
+            case .badMirror, .badNode:
+                state.badPlaces += 1
+                if state.badPlaces > Self.mostBadPlaces { kind = .drop }
+            case .delayed, .tooMany:
+                state.delays -= 1
+                if state.delays < 0 { kind = .unavailable }
+            default: break
             }
             let count = Int64.random(in: 1...200_000, using: &state.random)
             let node = state.random.next() % 4
@@ -111,6 +133,8 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case .reset: apply(.noAnswer(.reset))
         case .unavailable: return Reply(503, text: "later")
         case .overloaded: return Reply(500, text: "later")
+        case .delayed: return .failure(503, retryAfter: "1")
+        case .tooMany: return .failure(429, retryAfter: "1")
         // A first answer cannot be compared with anything.
         case .portal where isContinued: return Self.page(Int(clamping: count / 100))
         case .refused where isContinued: return Reply(403, text: "not now")
@@ -129,6 +153,7 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case .trickle: apply(.drop(after: count), .drip(20_000, every: .milliseconds(2)))
         case .chunks where breaksChunks: apply(.chunked, .drop(after: count))
         case .badMirror: return .redirect(to: "\(elsewhere ?? "")/gone")
+        case .badNode: return .redirect(to: "/gone")
         case .portal, .refused, .empty, .noContent, .uselessRange, .untagged, .node, .signIn, .chunks:
             apply(.drop(after: count))
         }

@@ -9,13 +9,16 @@ import XferTestSupport
 ///
 /// Each file is right in the end, no other file is published before, no durable byte is discarded without an event, each
 /// task ends once, nothing is left over, and the requests are bounded. 10,000 downloads with XFER_SOAK: a seed draws the
-/// kills of one daemon and its 20 downloads.
+/// kills of one daemon and its 20 downloads. To bound the time, only those of each eighth daemon draw up to 200
+/// misfortunes, the others up to 60.
 @Suite(.serialized) struct MisfortuneKillTests {
     /// Downloads that one daemon makes at the same time.
     private static let width = Campaign.isSoak ? 20 : 8
     private static let portions = Campaign.portions(usual: 1, soak: 500)
     private static let mostKills = Campaign.isSoak ? 8 : 4
-    private static let longest = Campaign.isSoak ? 60 : 12
+
+    /// The most misfortunes of a download of this seed's daemon.
+    private static func longest(_ seed: UInt64) -> Int { Campaign.isSoak ? (seed % 8 == 0 ? 200 : 60) : 12 }
 
     /// One download and its servers.
     private struct Download {
@@ -34,6 +37,9 @@ import XferTestSupport
 
     private func killBetweenDownloads(seed: UInt64) async throws {
         let width = UInt64(Self.width)
+        let longest = Self.longest(seed)
+        // The requests between two kills, so that the kills are spread over the daemon's misfortunes.
+        let span = max(2, longest / 30) * Self.width
         var random = SplitMix64(seed: seed)
         let options = DaemonFixture.Options(settings: [
             "queue": ["max_active": "\(width)", "max_active_per_host": "\(width)"],
@@ -48,11 +54,12 @@ import XferTestSupport
             var downloads: [Download] = []
             for index in 0..<width {
                 let transport = transports[Int(clamping: index % 3)]
-                downloads.append(try await add(seed * width + index, to: daemon, server, over: transport))
+                downloads.append(
+                    try await add(seed * width + index, upTo: longest, to: daemon, server, over: transport))
             }
             var kills = 0
             while kills < Self.mostKills {
-                let target = server.requests.count + Int.random(in: 1...2 * Self.width, using: &random)
+                let target = server.requests.count + Int.random(in: 1...span, using: &random)
                 let haveEnded = try await eventually("the server gets more requests", within: Patience.long) {
                     if try await push(downloads, of: daemon) { return true }
                     return server.requests.count >= target ? false : nil
@@ -77,11 +84,12 @@ import XferTestSupport
 
     /// Adds the seed's download.
     private func add(
-        _ seed: UInt64, to daemon: DaemonFixture, _ server: FaultServer, over transport: UnluckyTransport
+        _ seed: UInt64, upTo longest: Int, to daemon: DaemonFixture, _ server: FaultServer,
+        over transport: UnluckyTransport
     ) async throws -> Download {
         var random = SplitMix64(seed: seed)
         let version = SourceVersion(seed: seed, length: 3_000_000, etag: "\"v\"")
-        let misfortunes = Int.random(in: 1...Self.longest, using: &random)
+        let misfortunes = Int.random(in: 1...longest, using: &random)
         let isDigestDemanded = random.chance(0.5)
         let paths = (random.chance(0.4) ? [0, 1, 2] : [0]).map { "/\(seed)-\($0)" }
         let unlucky = UnluckyServer(

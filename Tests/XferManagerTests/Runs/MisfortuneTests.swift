@@ -6,9 +6,10 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// A download of 3 MB through a series of random misfortunes: breaks, errors that pass, portals, nodes with different
-/// tags, useless ranges, bad mirrors; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS
-/// and over HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
+/// A download of 3 MB through a series of random misfortunes: breaks, errors that pass, waits, portals, nodes with
+/// different tags, useless ranges, bad mirrors; pauses and restarts of the service in between. Over HTTP/1.1 with and
+/// without TLS and over HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in
+/// segments.
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
 /// the requests are bounded. 10,000 seeds with XFER_SOAK.
