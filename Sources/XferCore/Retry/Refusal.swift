@@ -11,8 +11,8 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
     case expired
     /// The server may answer otherwise. The task repeats the request within its own limits.
     case passing
-    /// Possibly only the URL behind a redirect refuses, or the server only at the moment. The task repeats the request `mostDoubts`
-    /// times.
+    /// Possibly only the URL behind a redirect refuses, or the server only at the moment. The task repeats the request
+    /// `mostDoubts` times.
     case doubtful
     /// The host sends other files to this client, and may accept fewer requests at once. The task repeats its request
     /// when one of those has ended. A refusal while the host serves fewer than before has another reason: see
