@@ -96,7 +96,7 @@ import XferTestSupport
         #expect(ids.count == 1000)
         try await eventually("no run is left") { await manager.scheduler.runs.isEmpty }
         #expect(await manager.scheduler.passes.stops.isEmpty)
-        #expect(await manager.scheduler.endWaiters.isEmpty)
+        #expect(await manager.scheduler.waiters.ends.isEmpty)
         #expect(try await manager.queries.counts() == [.cancelled: 1000])
         let ends = EventFilter(types: [.taskCancelled, .taskCompleted, .taskFailed])
         guard case .events(let events, _) = try await manager.queries.events(since: 0, ends, limit: 2000) else {

@@ -193,7 +193,7 @@ extension RunScheduler {
             context.inFlight.leave(id)
         }
         store.uncommittedStarts.release(ids)
-        for id in ids { for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() } }
+        for id in ids { waiters.onEnd(of: id) }
         delegate?.onRunningCount(machine.runningCount)
         resumeDrainWaiters()
         schedule()

@@ -22,12 +22,12 @@ extension RunScheduler {
     /// Begins the check, unless one is in progress.
     func checkIdleness() {
         // In a process of tests it would end other tests.
-        guard InvariantChecks.areOn, settings.recordsCrashes, idleCheck == nil else { return }
-        idleCheck = Task {
+        guard InvariantChecks.areOn, settings.recordsCrashes, timers.idleCheck == nil else { return }
+        timers.idleCheck = Task {
             if let task = await missedTask() {
                 InvariantChecks.require(false, "task \(task) may start, a slot is free, and no pass is due")
             }
-            idleCheck = nil
+            timers.idleCheck = nil
         }
     }
 
@@ -49,13 +49,7 @@ extension RunScheduler {
 
     /// The first task that a pass would start.
     func startableTask() async throws -> TaskID? {
-        let settings = settings
-        var pass = SchedulingPass(
-            scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
-            inputs: conditionInputs, inFlight: InFlightTasks(), isMetered: isMetered, segments: settings.segments,
-            now: passes.now, place: { settings.placeOfPart(of: $0) })
-        pass.beingDeleted = transfersBeingDeleted
-        pass.ignoringCooldown = passes.ignoringCooldown
+        let pass = schedulingPass(settings, InFlightTasks())
         do {
             try await store.write { [pass] tx in
                 var pass = pass

@@ -36,7 +36,7 @@ extension RunScheduler {
             mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
             allowsMetered: task.specification.request.allowsMetered, wasKnownLarge: kind == .large,
             begunAt: brief?.begunAt ?? Clocks.monotonic())
-        runs[id] = launched
+        table.runs[id] = launched
         // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isStale || isShuttingDown { _ = control.requestStop() }
@@ -78,23 +78,14 @@ extension RunScheduler {
 
     // MARK: Joining and leaving transfers
 
-    /// The live transfers, as a scheduling pass sees them.
-    var liveTransfers: [TransferID: SchedulingPass.Live] {
-        transfers.mapValues { SchedulingPass.Live(key: $0.key, owner: $0.owner) }
-    }
-
     /// Adds a task to a transfer.
     ///
     /// - Parameter isNew: whether no task has used the transfer before.
     private func join(
         _ task: TransferTask, _ transfer: Transfer, isNew: Bool, continuing brief: BriefRun?
     ) -> LiveTransfer {
-        var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew, continuing: brief)
-        live.wasShared = live.wasShared || !live.tasks.isEmpty
-        live.tasks.insert(task.id)
-        live.shared?.expect(task)
-        transfers[transfer.id] = live
-        return live
+        let live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew, continuing: brief)
+        return table.join(task, transfer.id, live)
     }
 
     private func makeLive(
@@ -131,9 +122,9 @@ extension RunScheduler {
     private func onBodyEnd(_ id: TransferID) async {
         recordBody(of: id)
         machine.onBodyEnd(id)
-        recordServed(id)
+        refusals.onBodyEnd(of: id, in: table)
         let mayBeJoined = transfers[id]?.key != nil
-        transfers[id]?.key = nil
+        table.transfers[id]?.key = nil
         let isPassing = passes.isRunning
         schedule()
         if mayBeJoined, isPassing { await passEnded() }
@@ -141,10 +132,7 @@ extension RunScheduler {
 
     /// Removes a task from a transfer. Returns the transfer if it may have no task any more.
     func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
-        transfers[id]?.tasks.remove(task)
-        transfers[id]?.shared?.started.onFailureCommitted(of: task)
-        guard let live = transfers[id], live.tasks.isEmpty else { return [] }
-        transfers[id] = nil
+        guard let live = table.leave(id, task) else { return [] }
         if let shared = live.shared { context.metrics.onTraffic(shared.control.measure(Clocks.monotonic())) }
         return live.wasShared ? [id] : []
     }
@@ -158,13 +146,13 @@ extension RunScheduler {
         // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to
         // be idle before it counts as being deleted: otherwise a pass that still saw it live could start a task on it
         // after its last run has left, and the task would stay `running` on a transfer without a row.
-        transfersBeingDeleted = ids.filter { transfers[$0] == nil }
+        table.transfersBeingDeleted = ids.filter { transfers[$0] == nil }
         await passEnded()
-        return transfersBeingDeleted.filter { transfers[$0] == nil }
+        return table.transfersBeingDeleted.filter { transfers[$0] == nil }
     }
 
     /// Narrows the deletion to these transfers; the others can be used again.
-    func narrowDeleting(to ids: Set<TransferID>) { transfersBeingDeleted = ids }
+    func narrowDeleting(to ids: Set<TransferID>) { table.transfersBeingDeleted = ids }
 
-    func endDeleting() { transfersBeingDeleted = [] }
+    func endDeleting() { table.transfersBeingDeleted = [] }
 }

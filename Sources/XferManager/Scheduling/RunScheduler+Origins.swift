@@ -5,11 +5,6 @@ import XferSystem
 
 /// Conclusions from the ends of requests about their origins, and from transfers about their kinds.
 extension RunScheduler {
-    /// The highest number of times that a task is queued again for its host's refusals without counting as an attempt.
-    private static let mostBackOffs = 3
-    /// The highest number of tasks whose count of these is remembered.
-    private static let mostBackedOff = 1024
-
     /// Records that the last byte of a transfer has arrived. The meaning of an exchange's answer is known at its end.
     func recordBody(of id: TransferID) {
         guard let task = transfers[id]?.tasks.first, let live = runs[task] else { return }
@@ -18,7 +13,7 @@ extension RunScheduler {
                 live.control.trace, of: live.host, bytes: live.control.progress.received)
             machine.record(answer, of: id, at: Clocks.monotonic())
         } else {
-            transfers[id]?.ticket = machine.detachTicket(of: id)
+            table.transfers[id]?.ticket = machine.detachTicket(of: id)
         }
     }
 
@@ -27,37 +22,68 @@ extension RunScheduler {
     ///
     /// - Parameter othersOfHost: see `Refusal.meaning`.
     func recordOrigin(of id: TaskID, _ result: RunResult, othersOfHost: Int) -> Bool {
-        guard let live = runs[id], !isContinuedByOthers(live, result) else { return false }
+        guard let live = runs[id], !table.isContinuedByOthers(live, result) else { return false }
         let now = Clocks.monotonic()
-        let outcome = outcome(of: live, result, othersOfHost: othersOfHost)
+        let outcome = OriginWindow.Outcome.of(live, result, othersOfHost: othersOfHost)
         if let ticket = transfers[live.transfer]?.ticket {
-            transfers[live.transfer]?.ticket = nil
-            transfers[live.transfer]?.isBackedOff = machine.origins.end(live.host, ticket, outcome, at: now)
+            table.transfers[live.transfer]?.ticket = nil
+            table.transfers[live.transfer]?.isBackedOff = machine.origins.end(live.host, ticket, outcome, at: now)
         } else if machine.record(outcome, of: live.transfer, at: now) {
-            transfers[live.transfer]?.isBackedOff = true
+            table.transfers[live.transfer]?.isBackedOff = true
         }
         // 403 may be about the file alone: it waits as `Refusal.fewerAtOnce`.
         guard case .refused(requestsWait: false) = outcome, !result.isForbidden,
             machine.limits.maxActivePerHost == nil, transfers[live.transfer]?.isBackedOff == true
         else {
-            backOffs[id] = nil
+            refusals.forgetBackOffs(of: id)
             return false
         }
-        if backOffs.count >= Self.mostBackedOff, backOffs[id] == nil { backOffs = [:] }
-        let count = backOffs[id, default: 0]
-        guard count < Self.mostBackOffs else { return false }
-        backOffs[id] = count + 1
-        return true
+        return refusals.backOff(id)
     }
 
-    /// True if only this task has been stopped: the request continues for the others of its transfer. If all of them
-    /// stop at once, the end of the slot ends the request.
-    private func isContinuedByOthers(_ live: LiveRun, _ result: RunResult) -> Bool {
-        guard case .stopped = result.end, let transfer = transfers[live.transfer] else { return false }
-        return transfer.ticket == nil && transfer.tasks.count > 1
+    /// Distinguishes small transfers from large ones, and from those that only connect.
+    func classifyTransfers() {
+        guard machine.limits.maxActive == nil else { return }
+        let now = Clocks.monotonic()
+        var hasChanged = false
+        for (id, live) in table.oldestRuns {
+            let progress = live.control.progress
+            let kind = TransferMix.kind(
+                isConnecting: progress.phase == .connecting && progress.sent == 0, length: progress.total,
+                age: live.begunAt.duration(to: now))
+            if machine.classify(id, as: kind) { hasChanged = true }
+        }
+        if hasChanged { schedule() }
     }
 
-    private func outcome(of live: LiveRun, _ result: RunResult, othersOfHost: Int) -> OriginWindow.Outcome {
+    /// Returns large transfers to the queue if too many are running; see `TransferMix.surplus`.
+    func returnSurplus() async {
+        guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
+        let (now, youth) = (Clocks.monotonic(), context.settings.withLockedValue(\.largeYouth))
+        let large = table.largeTransfers(where: { machine.kind(of: $0) == .large }, at: now, youth: youth)
+        for id in TransferMix.surplus(of: large) {
+            if let task = transfers[id]?.tasks.first, let live = runs[task] { await live.stop() }
+        }
+    }
+
+    /// The earliest time at which a host's limit per minute allows its next request; nil if no host is at its limit.
+    var pacedWakeUp: Timestamp? {
+        machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
+    }
+}
+
+extension RunResult {
+    fileprivate var isForbidden: Bool {
+        guard case .failed(let error) = end else { return false }
+        return error.httpStatus == 403
+    }
+}
+
+extension OriginWindow.Outcome {
+    /// The outcome of the request of a run that has ended.
+    ///
+    /// - Parameter othersOfHost: see `Refusal.meaning`.
+    static func of(_ live: LiveRun, _ result: RunResult, othersOfHost: Int) -> Self {
         let trace = live.control.trace
         guard case .failed(let error) = result.end else {
             return .answered(trace, of: live.host, bytes: live.control.progress.received)
@@ -79,61 +105,6 @@ extension RunScheduler {
         }
     }
 
-    /// Distinguishes small transfers from large ones, and from those that only connect.
-    func classifyTransfers() {
-        guard machine.limits.maxActive == nil else { return }
-        let now = Clocks.monotonic()
-        // Tasks that have joined a transfer are younger than it is.
-        var oldest: [TransferID: LiveRun] = [:]
-        for live in runs.values where oldest[live.transfer].map({ live.begunAt < $0.begunAt }) ?? true {
-            oldest[live.transfer] = live
-        }
-        var hasChanged = false
-        for (id, live) in oldest {
-            let progress = live.control.progress
-            let kind = TransferMix.kind(
-                isConnecting: progress.phase == .connecting && progress.sent == 0, length: progress.total,
-                age: live.begunAt.duration(to: now))
-            if machine.classify(id, as: kind) { hasChanged = true }
-        }
-        if hasChanged { schedule() }
-    }
-
-    /// Returns large transfers to the queue if too many are running; see `TransferMix.surplus`.
-    func returnSurplus() async {
-        guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
-        let (now, youth) = (Clocks.monotonic(), context.settings.withLockedValue(\.largeYouth))
-        let large = transfers.compactMap { id, transfer -> TransferMix.Large? in
-            guard machine.kind(of: id) == .large, let task = transfer.tasks.first, let live = runs[task] else {
-                return nil
-            }
-            let isKept = live.byteCount == 0 || live.control.isResumable == true
-            let mayReturn =
-                transfer.tasks.count == 1 && live.mayStop && live.isTransferring && isKept && !live.wasKnownLarge
-                && live.begunAt.duration(to: now) <= youth
-            return TransferMix.Large(
-                transfer: id, begunAt: live.begunAt, mayReturn: mayReturn,
-                isStopping: transfer.tasks.allSatisfy { runs[$0]?.control.isStopRequested ?? true })
-        }
-        for id in TransferMix.surplus(of: large) {
-            if let task = transfers[id]?.tasks.first, let live = runs[task] { await live.stop() }
-        }
-    }
-
-    /// The earliest time at which a host's limit per minute allows its next request; nil if no host is at its limit.
-    var pacedWakeUp: Timestamp? {
-        machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
-    }
-}
-
-extension RunResult {
-    fileprivate var isForbidden: Bool {
-        guard case .failed(let error) = end else { return false }
-        return error.httpStatus == 403
-    }
-}
-
-extension OriginWindow.Outcome {
     /// An answer as the engine has traced it; without a trace nothing was requested. After redirects the address is
     /// another host's.
     static func answered(_ trace: AttemptTrace?, of host: String, bytes: Int64) -> Self {

@@ -27,12 +27,10 @@ extension RunScheduler {
                 let (starts, access, wakeUp) = try await startTasks()
                 for start in starts.tasks { launch(start) }
                 if let access { await launch(starts.briefs, access) }
-                endPass()
+                passes.resumeWaiters()
                 // Others have the same request: they join an ordinary run of it.
                 await commitStarts(of: starts.awaited.subtracting(briefs.publishing))
-                timer.arm(for: [wakeUp, pacedWakeUp].compactMap(\.self).min(), now: clock()) { [weak self] target in
-                    await self?.onTimer(target)
-                }
+                armTimer(for: [wakeUp, pacedWakeUp].compactMap(\.self).min(), now: clock())
             } catch {
                 if TransferManager.isDamage(error) {
                     logger.critical(
@@ -43,7 +41,7 @@ extension RunScheduler {
                     retryLater()
                 }
             }
-            endPass()
+            passes.resumeWaiters()
             context.inFlight.endPass()
             discardUnlaunched()
         }
@@ -55,35 +53,29 @@ extension RunScheduler {
     private func retryLater() {
         guard !isHeld, store.degradation == nil else { return }
         let now = clock()
-        timer.arm(for: now.advanced(by: .seconds(1)), now: now) { [weak self] target in await self?.onTimer(target) }
+        armTimer(for: now.advanced(by: .seconds(1)), now: now)
     }
 
-    private func endPass() {
-        let count = passes.count
-        let due = passes.waiters.filter { $0.pass <= count }
-        passes.waiters.removeAll { $0.pass <= count }
-        for waiter in due { waiter.continuation.resume() }
+    private func armTimer(for target: Timestamp?, now: Timestamp) {
+        timers.wake.arm(for: target, now: now) { [weak self] target in await self?.onTimer(target) }
     }
 
     /// Waits until every start decided on before this call has been launched.
     func passEnded() async {
         guard passes.isRunning else { return }
-        await withCheckedContinuation { passes.waiters.append((passes.count, $0)) }
+        await withCheckedContinuation { passes.addWaiter($0) }
     }
 
     /// Starts every task that may start now, and waits for that. A pass under way may have read the queue too early, so
     /// the next one counts.
     func scheduleNow() async {
         schedule()
-        await withCheckedContinuation { passes.waiters.append((passes.count + 1, $0)) }
+        await withCheckedContinuation { passes.addWaiter($0, forNext: true) }
     }
 
     /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
     private func discardUnlaunched() {
-        let orphans = passes.stops.values.compactMap(\.self)
-        passes.stops = [:]
-        passes.rates = [:]
-        delegate?.discard(orphans, undoing: false)
+        delegate?.discard(passes.removeUnlaunched(), undoing: false)
     }
 
     /// Picks and starts tasks in one transaction, so that a task's row and transfer exist before its first request.
@@ -106,12 +98,7 @@ extension RunScheduler {
             limit: Descriptors.limit, clients: settings.maxClients)
         machine.origins.advance(to: Clocks.monotonic())
         passes.now = clock()
-        var pass = SchedulingPass(
-            scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
-            inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
-            segments: settings.segments, now: passes.now, place: { settings.placeOfPart(of: $0) })
-        pass.beingDeleted = transfersBeingDeleted
-        pass.ignoringCooldown = passes.ignoringCooldown
+        var pass = schedulingPass(settings, context.inFlight)
         pass.joinableBriefs = briefs.joinable
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil {
@@ -151,13 +138,24 @@ extension RunScheduler {
         return (starts, access, wakeUp)
     }
 
+    /// A pass over the present state, at the time of the last pass.
+    func schedulingPass(_ settings: ManagerSettings, _ inFlight: InFlightTasks) -> SchedulingPass {
+        var pass = SchedulingPass(
+            scheduler: machine, live: table.liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
+            inputs: conditionInputs, inFlight: inFlight, isMetered: isMetered, segments: settings.segments,
+            now: passes.now, place: { settings.placeOfPart(of: $0) })
+        pass.beingDeleted = table.transfersBeingDeleted
+        pass.ignoringCooldown = passes.ignoringCooldown
+        return pass
+    }
+
     var isMetered: Bool { reachability.withLockedValue(\.isMetered) }
 
     // MARK: Waking up
 
     /// Requeues tasks whose wait has ended. `target` is used as the present time if the wall clock was set back.
     private func onTimer(_ target: Timestamp) async {
-        timer.onFired()
+        timers.wake.onFired()
         let now = max(clock(), target)
         do {
             try await settleConditions()
@@ -212,14 +210,10 @@ extension RunScheduler {
     }
 
     /// Computes the time left until the next wake-up again, because the wall clock was set.
-    func onClockSet() { timer.disarm() }
+    func onClockSet() { timers.wake.disarm() }
 
     /// Stops all timers.
-    func stopTimers() {
-        ticker?.cancel()
-        idleCheck?.cancel()
-        timer.disarm()
-    }
+    func stopTimers() { timers.stop() }
 }
 
 extension StoreReader {

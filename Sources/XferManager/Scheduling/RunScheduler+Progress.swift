@@ -9,7 +9,7 @@ extension RunScheduler {
 
     /// Counters of the running ones among these tasks.
     func progress(of ids: [TaskID]) -> [TaskID: ProgressSnapshot] {
-        Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
+        Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, $0.snapshot(of: id)) } })
     }
 
     /// The traces of the current or last attempts of the running tasks among these.
@@ -34,20 +34,14 @@ extension RunScheduler {
 
     /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
     func progressOfAll(visibleTo owner: Owner?) -> [ProgressSnapshot] {
-        runs.filter { owner == nil || $0.value.owner == owner }.map(snapshot).sorted { $0.taskID < $1.taskID }
-    }
-
-    private func snapshot(_ id: TaskID, _ live: LiveRun) -> ProgressSnapshot {
-        let progress = live.control.progress
-        return ProgressSnapshot(
-            taskID: id, owner: live.owner, kind: progress.kind, phase: progress.phase, received: progress.received,
-            sent: progress.sent, total: progress.total, rate: live.control.rate)
+        runs.filter { owner == nil || $0.value.owner == owner }.map { $1.snapshot(of: $0) }
+            .sorted { $0.taskID < $1.taskID }
     }
 
     /// Samples rates and publishes progress while runs live. It ends with the last run, so that an idle daemon sleeps.
     func startTicker() {
-        guard ticker == nil else { return }
-        ticker = Task {
+        guard timers.ticker == nil else { return }
+        timers.ticker = Task {
             while !Task.isCancelled, !runs.isEmpty || !briefs.runs.isEmpty {
                 sampleProgress()
                 await commitOverdueStarts()
@@ -55,7 +49,7 @@ extension RunScheduler {
                 await returnSurplus()
                 try? await Task.sleep(for: Self.tick, clock: .continuous)
             }
-            ticker = nil
+            timers.ticker = nil
         }
     }
 
@@ -105,7 +99,7 @@ extension RunScheduler {
         guard case .completed(let size) = result.end, let live = runs[id], !live.control.isStopRequested,
             context.hub.hasProgressSubscribers
         else { return }
-        var last = snapshot(id, live)
+        var last = live.snapshot(of: id)
         guard last.kind == .upload else { return }
         (last.sent, last.total) = (size, size)
         context.hub.publish([last])
@@ -125,9 +119,9 @@ extension RunScheduler {
             // A stopped task may have published its terminal event, which no event may follow.
             if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {
                 live.lastProgress = now
-                due.append(snapshot(id, live))
+                due.append(live.snapshot(of: id))
             }
-            runs[id] = live
+            table.runs[id] = live
         }
         if !due.isEmpty { context.hub.publish(due.sorted { $0.taskID < $1.taskID }) }
     }

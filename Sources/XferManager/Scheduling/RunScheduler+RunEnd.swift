@@ -9,11 +9,11 @@ import XferSystem
 extension RunScheduler {
     func onRunEnd(_ id: TaskID, _ result: RunResult) async {
         publishLastProgress(of: id, result)
-        runs[id]?.isEnding = true
+        table.runs[id]?.isEnding = true
         var unwanted: [TransferID] = []
         let facts = reachability.withLockedValue(\.facts)
-        let served = result.isRefused ? servedTransfers(besides: id) : 0
-        let others = othersOfHost(id, result)
+        let served = result.isRefused ? table.servedTransfers(besides: id) : 0
+        let others = refusals.onRunEnd(id, result, in: table)
         let isBackedOff = recordOrigin(of: id, result, othersOfHost: others)
         do {
             let reevaluatesTrust = reevaluatesTrust(id, result)
@@ -30,22 +30,23 @@ extension RunScheduler {
         machine.onEnd(id)
         context.inFlight.leave(id)
         var hostWithRoom: String?
-        if let live = runs.removeValue(forKey: id) {
-            if hosts.isInQuestion(live.host) {
+        if let live = table.runs.removeValue(forKey: id) {
+            if refusals.isInQuestion(live.host) {
                 // Another one may have ended while the refusal was being committed.
-                let hasRoom = !result.isRefused || servedTransfers(of: live.host, besides: live.transfer) < served
+                let hasRoom =
+                    !result.isRefused || table.servedTransfers(of: live.host, besides: live.transfer) < served
                 if hasRoom { hostWithRoom = live.host }
             }
             let now = Clocks.monotonic()
             context.metrics.onTraffic(live.control.measure(now))
             context.metrics.onRunEnd(after: live.begunAt.duration(to: now))
             unwanted += leave(live.transfer, id)
-            forgetIdle(live.host)
+            refusals.forgetIdle(live.host, in: table)
             // The task has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
         }
         delegate?.discard(unwanted, undoing: result.isPublished)
-        for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
+        waiters.onEnd(of: id)
         delegate?.onRunningCount(machine.runningCount)
         resumeDrainWaiters()
         if let hostWithRoom { await retryRefused(by: hostWithRoom) }
@@ -54,9 +55,7 @@ extension RunScheduler {
     }
 
     func resumeDrainWaiters() {
-        guard runs.isEmpty, briefs.runs.isEmpty else { return }
-        for waiter in drainWaiters { waiter.resume() }
-        drainWaiters = []
+        if runs.isEmpty, briefs.runs.isEmpty { waiters.onDrained() }
     }
 
     /// True if the run ended because its policies or lists have changed.
@@ -90,5 +89,19 @@ extension RunScheduler {
             othersOfHost: othersOfHost, isBackedOff: isBackedOff, isAuthentic: isAuthentic ?? false,
             failedURLs: failedURLs, seed: random.next(), now: clock())
         return try await store.write(.gathered) { try $0.recordRunEnd(id, result, rules) }
+    }
+
+    /// Retries transfers that the host refused while others were under way, because one of these has ended.
+    func retryRefused(by host: String) async {
+        let now = clock()
+        do {
+            try await store.write { tx in
+                for task in try tx.cooldowns.refusedTasks(by: host, with: [403], after: now) {
+                    try tx.transition(task, at: now) { $0.onRoomAtHost() }
+                }
+            }
+        } catch {
+            logger.report("tasks that wait for fewer transfers of their host could not be woken", error)
+        }
     }
 }

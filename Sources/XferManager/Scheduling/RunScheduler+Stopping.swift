@@ -79,36 +79,30 @@ extension RunScheduler {
     /// Waits until the task has no run.
     func runEnded(_ id: TaskID) async {
         guard runs[id] != nil || briefs.runs[id] != nil else { return }
-        await withCheckedContinuation { endWaiters[id, default: []].append($0) }
+        await withCheckedContinuation { waiters.add($0, forEndOf: id) }
     }
 
     /// Waits until no task has a run, including starts that are committed but not launched yet.
     func allRunsEnded() async {
         await passEnded()
         guard !runs.isEmpty || !briefs.runs.isEmpty else { return }
-        await withCheckedContinuation { drainWaiters.append($0) }
+        await withCheckedContinuation { waiters.addForDrain($0) }
     }
 
     /// Makes queued tasks join a transfer before its last member leaves it, so that the transfer continues. When this
     /// returns, every task that a pass has started on the transfer is launched.
     func letOthersJoin(_ live: LiveRun) async {
-        guard isLast(live) else { return }
+        guard table.isLast(live) else { return }
         await wakingEnded()
         // A pass may have started a task on it that is not launched yet.
         await passEnded()
-        guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld else { return }
+        guard table.isLast(live), let key = transfers[live.transfer]?.key, !isHeld else { return }
         let found = try? await store.read { try $0.tasks.queued(coalescing: key, limit: 1) }
         guard let found, !found.isEmpty else {
             // Nothing is queued, perhaps because a pass that began meanwhile has just started it.
             return await passEnded()
         }
         await scheduleNow()
-    }
-
-    /// True if all other tasks on its transfer were requested to stop, and the transfer can still be joined.
-    private func isLast(_ live: LiveRun) -> Bool {
-        guard let transfer = transfers[live.transfer], transfer.key != nil else { return false }
-        return transfer.tasks.allSatisfy { $0 == live.run.taskID || runs[$0]?.control.isStopRequested ?? true }
     }
 
     // MARK: Changed tasks
@@ -146,7 +140,7 @@ extension RunScheduler {
 
     private func keepOffMetered(_ id: TaskID, allowsMetered: Bool) async {
         if runs[id] != nil {
-            runs[id]?.allowsMetered = allowsMetered
+            table.runs[id]?.allowsMetered = allowsMetered
             if isKeptOffMetered(id), let live = runs[id] { await live.stop() }
         } else if passes.isRunning, isMetered, !allowsMetered, passes.stops[id] == nil {
             passes.stops[id] = .some(nil)
@@ -182,7 +176,7 @@ extension RunScheduler {
     func reevaluateTrust(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async -> [TaskID] {
         // No task joins a transfer under the old judgement.
         for (id, transfer) in transfers where transfer.trust.isStale(under: policies, rules, at: now) {
-            transfers[id]?.key = nil
+            table.transfers[id]?.key = nil
         }
         await commitAllStarts()
         var tooLate = Array(briefs.publishing)
@@ -193,7 +187,7 @@ extension RunScheduler {
             $1.mayStop && !seen.contains($0) && $1.trust.isStale(under: policies, rules, at: now)
         }) {
             seen.insert(id)
-            runs[id]?.reevaluatesTrust = true
+            table.runs[id]?.reevaluatesTrust = true
             await live.stop()
             if live.control.isPublishing { tooLate.append(id) }
         }

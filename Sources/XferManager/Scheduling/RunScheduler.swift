@@ -34,34 +34,19 @@ actor RunScheduler: ManagerPart {
     weak var delegate: (any RunSchedulerDelegate)?
     /// Decides which task is next, within limits and holds.
     var machine: SchedulerStateMachine
-    /// The live runs by task. A queued task takes no memory.
-    var runs: [TaskID: LiveRun] = [:]
-    /// The transfers of these runs.
-    var transfers: [TransferID: LiveTransfer] = [:]
-    /// Transfers whose files and then rows are being deleted. No task is started on them.
-    var transfersBeingDeleted: Set<TransferID> = []
+    /// The live runs and their transfers.
+    var table = RunTable()
     var passes = PassState()
     /// Runs whose start is not committed.
     var briefs = BriefRuns()
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
-    /// The known numbers of transfers that hosts serve at once, for hosts that refuse more.
-    var hosts = HostConcurrency()
-    /// The number of times that tasks were queued again because their hosts refused too many concurrent requests.
-    var backOffs: [TaskID: Int] = [:]
-    /// Fires when the first wait or cooldown ends or a condition is due.
-    var timer = WakeTimer()
-    /// Samples progress while runs live.
-    var ticker: Task<Void, Never>?
-    /// The task of the check in `checkIdleness`.
-    var idleCheck: Task<Void, Never>?
-    /// Callers that wait for the end of a run.
-    var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Callers that wait for the end of the last run.
-    var drainWaiters: [CheckedContinuation<Void, Never>] = []
-    /// The number of holders of each nested hold.
-    private var nestedHolds: [SchedulerStateMachine.Hold: Int] = [:]
-    /// Callers that wait until the tasks that waited for the network are woken.
-    private(set) var wakingWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Refusals of hosts that receive too many requests at once.
+    var refusals = HostRefusals()
+    var timers = SchedulerTimers()
+    /// Callers that wait for the ends of runs.
+    var waiters = RunWaiters()
+    /// The holders of nested holds.
+    var holds = NestedHolds()
 
     init(
         context: ManagerContext, reachability: NIOLockedValueBox<Reachability>,
@@ -87,24 +72,19 @@ actor RunScheduler: ManagerPart {
     /// Prevents all starts until `release` of the same hold. What `isNested` lasts until every holder has released it.
     func hold(_ hold: SchedulerStateMachine.Hold) {
         machine.holds.insert(hold)
-        if hold.isNested { nestedHolds[hold, default: 0] += 1 }
+        holds.begin(hold)
     }
 
     func release(_ hold: SchedulerStateMachine.Hold) {
-        if hold.isNested, let count = nestedHolds[hold] {
-            nestedHolds[hold] = count > 1 ? count - 1 : nil
-            guard count == 1 else { return }
-        }
+        guard holds.end(hold) else { return }
         machine.holds.remove(hold)
-        guard hold == .waking else { return }
-        for waiter in wakingWaiters { waiter.resume() }
-        wakingWaiters = []
+        if hold == .waking { holds.resumeWakingWaiters() }
     }
 
     /// Waits until tasks that waited for the network are woken, which delays passes for a moment.
     func wakingEnded() async {
         guard machine.holds.contains(.waking) else { return }
-        await withCheckedContinuation { wakingWaiters.append($0) }
+        await withCheckedContinuation { holds.addWakingWaiter($0) }
     }
 
     /// Applies limits of the whole queue. Live runs above lower ones continue.
@@ -134,34 +114,10 @@ actor RunScheduler: ManagerPart {
 
     /// True if nothing may start.
     var isHeld: Bool { !machine.holds.isEmpty || isShuttingDown }
-}
 
-/// Scheduling passes, and the requests that concern starts that are committed but not launched yet.
-struct PassState {
-    /// One pass runs at a time; a request during a pass causes another one.
-    var isRunning = false
-    var isWanted = false
-    /// The number of passes that have begun.
-    var count = 0
-    /// The time of the last pass that was made.
-    var now = Timestamp(seconds: 0)
-    /// The callers that wait for the end of a pass.
-    var waiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Stop the run; discard the transfer if there was no such start.
-    var stops: [TaskID: TransferID?] = [:]
-    /// The changed rates.
-    var rates: [TaskID: (receive: Int64, send: Int64)] = [:]
-    /// Tasks that start although their hosts cool down, because their users have resumed them.
-    private(set) var ignoringCooldown: Set<TaskID> = []
+    var runs: [TaskID: LiveRun] { table.runs }
 
-    /// Allows the task to start as soon as the limits allow it. If there are already 1,000 such tasks, it waits for its
-    /// host, and its user can resume it again.
-    mutating func letStart(_ id: TaskID) {
-        if ignoringCooldown.count < 1000 { ignoringCooldown.insert(id) }
-    }
-
-    /// Removes tasks that have started, or that no longer wait for a cooldown.
-    mutating func settle(_ ids: Set<TaskID>) { ignoringCooldown.subtract(ids) }
+    var transfers: [TransferID: LiveTransfer] { table.transfers }
 }
 
 extension RunScheduler {
@@ -202,57 +158,6 @@ extension StoreTransaction {
         try self.tasks.setAside(unreadable)
         return ((tasks.map(\.id) + tasks.unreadable).sorted(), unreadable)
     }
-}
-
-/// A task's run while it lives.
-struct LiveRun {
-    let run: any TaskRun
-    /// The transfer it was started on.
-    let transfer: TransferID
-    /// The host whose lane the task was in.
-    let host: String
-    let control: RunControl
-    let trust: RunTrust
-    let owner: Owner
-    let progressInterval: Duration
-    /// True if it can be stopped and repeated later.
-    let mayStop: Bool
-    /// True if its policies have changed, so that it stops and is queued again.
-    var reevaluatesTrust = false
-    var lastProgress: MonotonicInstant?
-    /// True if it may use metered networks.
-    var allowsMetered = true
-    /// True if an earlier attempt had shown that it is large.
-    var wasKnownLarge = false
-    let begunAt: MonotonicInstant
-    /// True if the run has ended and its end is being committed.
-    var isEnding = false
-
-    /// Requests it to stop at the next safe point.
-    func stop() async { await run.stop() }
-
-    /// The number of bytes moved in both directions.
-    var byteCount: Int64 { control.progress.received.addingSaturated(control.progress.sent) }
-
-    /// True while its body is received or awaited; in other phases the bytes have arrived already.
-    var isTransferring: Bool { [.connecting, .transferring].contains(control.progress.phase) }
-}
-
-/// A transfer while tasks run on it.
-struct LiveTransfer {
-    /// Makes the requests; nil if the task makes its own, which is never shared.
-    let shared: SharedTransfer?
-    let trust: RunTrust
-    /// Tasks with this key may join; nil if none may any more.
-    var key: [UInt8]?
-    let owner: Owner
-    var tasks: Set<TaskID> = []
-    /// True if more than one task has run on it.
-    var wasShared = false
-    /// The request in its origin's window, while its body has ended and its outcome is not known.
-    var ticket: OriginWindow.Ticket?
-    /// True if its origin has refused it because of other requests; see `RunScheduler.recordOrigin`.
-    var isBackedOff = false
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a transaction that runs twice draws the same numbers.

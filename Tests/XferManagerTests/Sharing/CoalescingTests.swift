@@ -357,7 +357,7 @@ import XferTestSupport
         try await stalled.halfWay([first])
         await scheduler.hold(.waking)
         async let added = stalled.add("f1") { $0.slot = "view" }
-        try await eventually("the first task waits to leave") { await scheduler.wakingWaiters.count == 1 }
+        try await eventually("the first task waits to leave") { await scheduler.holds.wakingWaiters.count == 1 }
         await scheduler.release(.waking)
         await scheduler.schedule()
         let second = try await added
