@@ -20,7 +20,7 @@ struct AddOptionSet {
 
     /// True if an option sets the place of the response.
     var hasDestination: Bool {
-        !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
+        !isStandardOutput && (file?.output != nil || destination.place.directory != nil || destination.usesRemoteName)
     }
 
     /// Checks that at most one option reads standard input.
@@ -33,7 +33,7 @@ struct AddOptionSet {
             ("--proxy-password-file", access.proxyPasswordFile == "-"),
             ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
             ("--data", content.data.contains("@-")), ("-b", session.cookie == .file("-")),
-            ("-H", request.headers.contains(.file("-"))),
+            ("-H", request.header.arguments.contains(.file("-"))),
         ].filter(\.1).map(\.0)
         if readers.count > 1 {
             throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
@@ -136,7 +136,7 @@ struct TaskTemplate {
         task.destination.mode = Patch(options.mode)
         if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
         if options.allowHidden { task.destination.allowsHidden = .set(true) }
-        task.checksum = options.checksum
+        task.checksum = options.digest.checksum
         task.completion.finalize = Patch(options.finalize?.word)
         task.completion.postProcess = Patch(options.postProcess)
     }

@@ -5,19 +5,14 @@ import XferProtocol
 
 /// Options for the place of an added task's file.
 struct DestinationOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("Write into this directory; default without -o and -O: the daemon's own.", valueName: "dir"),
-        completion: .directory)
-    var directory: String?
+    @OptionGroup var place: DirectoryOption
 
     @Flag(
         name: [.customShort("O"), .customLong("remote-name")],
         help: "Write into the current directory under the server's name for the file.")
     var usesRemoteName = false
 
-    @Option(help: ArgumentHelp("Action if the name is taken (default: rename).", valueName: "policy"))
-    var onConflict: EnumArgument<ConflictPolicy>?
+    @OptionGroup var conflict: ConflictOption
 
     @Flag(
         name: [.customShort("c"), .customLong("continue")],
@@ -35,13 +30,7 @@ struct DestinationOptions: ParsableArguments {
     @Flag(help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
     var allowHidden = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-384, sha-224, blake2b, sha-1, md5), "
-                + "HEX alone, sha256-BASE64, or a line of a checksum file.",
-            valueName: "digest"),
-        transform: Checksum.option)
-    var checksum: Checksum?
+    @OptionGroup var digest: ChecksumOption
 
     @Option(
         help: ArgumentHelp(
@@ -56,10 +45,10 @@ struct DestinationOptions: ParsableArguments {
     var postProcess: String?
 
     /// The policy for a name that is taken; nil is the daemon's default.
-    var conflictPolicy: ConflictPolicy? { continues ? .continue : onConflict?.word }
+    var conflictPolicy: ConflictPolicy? { continues ? .continue : conflict.policy?.word }
 
     func validate() throws {
-        guard continues, let policy = onConflict?.word, policy != .continue else { return }
+        guard continues, let policy = conflict.policy?.word, policy != .continue else { return }
         throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other.")
     }
 
@@ -71,7 +60,8 @@ struct DestinationOptions: ParsableArguments {
             throw ValidationError("-o and -O exclude each other: -o NAME alone is a name in the current directory.")
         }
         let others = [
-            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("-c", continues), ("--mode", mode != nil),
+            ("-d", place.directory != nil), ("--on-conflict", conflict.policy != nil), ("-c", continues),
+            ("--mode", mode != nil),
             ("--remote-time", usesRemoteTime), ("--allow-hidden", allowHidden), ("--finalize", finalize != nil),
         ].filter(\.1).map(\.0)
         if file.isStandardOutput, let other = others.first {
@@ -82,18 +72,13 @@ struct DestinationOptions: ParsableArguments {
     /// The directory of `-d`, or the working directory with `-O` on this machine. On another machine and in a fleet
     /// `-O` means the daemon's own directory.
     func directory(_ paths: PathResolver) -> String? {
-        directory ?? (usesRemoteName && !paths.namesAreDaemons ? "." : nil)
+        place.directory ?? (usesRemoteName && !paths.namesAreDaemons ? "." : nil)
     }
 }
 
 /// Options for the request and the timeouts of an added task.
 struct RequestOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("H"), .customLong("header")],
-        help: ArgumentHelp(
-            "Send this request header; @FILE reads lines of them, @- standard input; may be repeated.",
-            valueName: "name: value"), transform: HeaderArgument.argument)
-    var headers: [HeaderArgument] = []
+    @OptionGroup var header: HeaderOption
 
     @Option(
         name: [.customShort("A"), .customLong("user-agent")],
@@ -148,7 +133,7 @@ struct RequestOptions: ParsableArguments {
 
     /// The header fields that the options specify.
     func headerFields() throws(CommandFailure) -> [HeaderField] {
-        var fields = try headers.fields()
+        var fields = try header.arguments.fields()
         if let userAgent { fields.append(HeaderField(name: "User-Agent", value: userAgent)) }
         if let referer { fields.append(HeaderField(name: "Referer", value: referer)) }
         return fields

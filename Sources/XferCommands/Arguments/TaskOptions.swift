@@ -16,6 +16,45 @@ struct FileOptions: ParsableArguments {
     var isStandardOutput: Bool { output == "-" || output == "/dev/stdout" }
 }
 
+/// The directory of a task's file. `add` and `update` have this option.
+struct DirectoryOption: ParsableArguments {
+    @Option(
+        name: [.customShort("d"), .customLong("dir")],
+        help: ArgumentHelp(
+            "Write into this directory (default of a new task without -o and -O: the daemon's own).", valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+}
+
+/// The action if a file's name is taken. `add` and `update` have this option.
+struct ConflictOption: ParsableArguments {
+    @Option(
+        name: .customLong("on-conflict"),
+        help: ArgumentHelp("Action if the name is taken (default of a new task: rename).", valueName: "policy"))
+    var policy: EnumArgument<ConflictPolicy>?
+}
+
+/// The digest of a task's file. `add` and `update` have this option.
+struct ChecksumOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-384, sha-224, blake2b, sha-1, md5), "
+                + "HEX alone, sha256-BASE64, or a line of a checksum file.",
+            valueName: "digest"),
+        transform: Checksum.option)
+    var checksum: Checksum?
+}
+
+/// The header fields of a request. `add`, `update` and `profile set` have this option.
+struct HeaderOption: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .customLong("header")],
+        help: ArgumentHelp(
+            "Send this request header; @FILE reads lines of them, @- standard input; may be repeated. A change replaces the "
+                + "earlier ones.", valueName: "name: value"), transform: HeaderArgument.argument)
+    var arguments: [HeaderArgument] = []
+}
+
 /// Options for the group and the slot of a single task. `add` has these; a batch is a group of its own.
 struct PlaceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"), completion: .daemon(.groups))

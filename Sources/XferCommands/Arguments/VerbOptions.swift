@@ -116,6 +116,22 @@ struct WaitBounds: ParsableArguments {
     }
 }
 
+/// The options of verbs that can wait for a batch.
+struct WaitOptions: ParsableArguments {
+    @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
+    var isOn = false
+
+    @OptionGroup var bounds: WaitBounds
+
+    func check() throws { try bounds.check(isWaiting: isOn) }
+}
+
+/// The heading of a table.
+struct HeadingOption: ParsableArguments {
+    @Flag(name: .customLong("no-header"), help: "Leave out the line with the columns' names.")
+    var isHidden = false
+}
+
 /// The list of URLs that a verb adds.
 struct InputFileOption: ParsableArguments {
     @Option(

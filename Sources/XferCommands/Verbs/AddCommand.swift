@@ -83,10 +83,12 @@ struct AddCommand: ParsableCommand {
         if session.profile == nil, let refusal { throw ValidationError(refusal) }
         guard !urls.isEmpty || input.file != nil || !checksums.lists.isEmpty else {
             let cookies: String? = if case .file(let path) = session.cookie { path } else { nil }
-            let taken = OtherHabits.takenURL([("-b", cookies), ("-d", destination.directory), ("-o", file.output)])
+            let taken = OtherHabits.takenURL([
+                ("-b", cookies), ("-d", destination.place.directory), ("-o", file.output),
+            ])
             throw ValidationError("Nothing to transfer: give URLs or -i FILE.\(taken)")
         }
-        try checksums.check(hasURLs: !urls.isEmpty || input.file != nil, beside: destination.checksum)
+        try checksums.check(hasURLs: !urls.isEmpty || input.file != nil, beside: destination.digest.checksum)
         let isStandardOutput = file.isStandardOutput
         try bounds.check(isWaiting: wait || isStandardOutput)
         if atomic && input.file == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
@@ -108,8 +110,8 @@ struct AddCommand: ParsableCommand {
     }
 
     func run() throws {
-        SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
-        let directory = destination.directory
+        SecretArguments(urls: urls + mirrors, headers: request.header.arguments, session: session).warn()
+        let directory = destination.place.directory
         let refusal = BoundedLookup.run { _ in
             OtherHabits.dataAsDirectory(directory) { Glibc.access($0, F_OK) == 0 }
         }

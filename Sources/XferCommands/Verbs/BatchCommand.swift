@@ -52,20 +52,17 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup(visibility: .hidden) var file: FileOptions
         @OptionGroup(visibility: .hidden) var place: PlaceOptions
 
-        @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
-        var wait = false
-
-        @OptionGroup var bounds: WaitBounds
+        @OptionGroup var waiting: WaitOptions
         @OptionGroup var start: StartOptions
         @OptionGroup var verbosity: VerbosityOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            try bounds.check(isWaiting: wait)
+            try waiting.check()
             guard input.file != nil || !checksums.lists.isEmpty else {
                 throw ValidationError("Nothing to transfer: give -i FILE, or --checksums.")
             }
-            try checksums.check(hasURLs: input.file != nil, beside: destination.checksum)
+            try checksums.check(hasURLs: input.file != nil, beside: destination.digest.checksum)
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
@@ -109,11 +106,11 @@ struct BatchCommand: ParsableCommand {
             }
             Self.report(refused)
             var status = ExitStatus.done
-            if wait {
+            if waiting.isOn {
                 do throws(CommandFailure) {
                     status = try BatchWaiter.wait(
-                        for: answer.value.batch.id, options, timeout: bounds.timeout, notifies: bounds.notify,
-                        isDaemonKnown: true, isQuiet: verbosity.quiet
+                        for: answer.value.batch.id, options, timeout: waiting.bounds.timeout,
+                        notifies: waiting.bounds.notify, isDaemonKnown: true, isQuiet: verbosity.quiet
                     ) { document["batch"] = $0.raw["batch"] }
                 } catch {
                     if options.output.json { Output.standard.document(JSONValue.object(document)) }
@@ -214,18 +211,15 @@ struct BatchCommand: ParsableCommand {
         @Argument(help: "The batch's id.", completion: .daemon(.batches), transform: BatchID.argument)
         var id: BatchID
 
-        @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
-        var wait = false
-
-        @OptionGroup var bounds: WaitBounds
+        @OptionGroup var waiting: WaitOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
-            try bounds.check(isWaiting: wait)
+            try waiting.check()
         }
 
         func run() throws {
-            guard wait else {
+            guard waiting.isOn else {
                 let daemon = try options.open()
                 let answer = try daemon.call(BatchGet.self, BatchGet.Params(id: id))
                 let figures = options.output.json ? nil : try MemberFigures.read(of: answer.value.batch, daemon)
@@ -233,7 +227,9 @@ struct BatchCommand: ParsableCommand {
                     BatchText(style: terminal.style).lines(result.batch, figures)
                 }
             }
-            let status = try BatchWaiter.wait(for: id, options, timeout: bounds.timeout, notifies: bounds.notify) {
+            let status = try BatchWaiter.wait(
+                for: id, options, timeout: waiting.bounds.timeout, notifies: waiting.bounds.notify
+            ) {
                 if options.output.json { Output.standard.document($0.raw) }
             }
             if status != .done { throw CommandFailure(status) }

@@ -31,9 +31,7 @@ struct FailedCommand: ParsableCommand {
         transform: PastTimeArgument.argument)
     var since: PastTimeArgument?
 
-    @Flag(name: .customLong("no-header"), help: "Leave out the line with the columns' names.")
-    var hidesHeader = false
-
+    @OptionGroup var heading: HeadingOption
     @OptionGroup var options: VerbOptions
 
     func run() throws {
@@ -53,7 +51,8 @@ struct FailedCommand: ParsableCommand {
         let groups = FailureGroup.groups(records, since: since?.time)
         options.show(
             .object(["failed": .array(groups.map(\.json))]),
-            FailureGroup.table(groups, now: .now).lines(on: .standard, orElse: emptiness, hasHeading: !hidesHeader))
+            FailureGroup.table(groups, now: .now).lines(
+                on: .standard, orElse: emptiness, hasHeading: !heading.isHidden))
         if groups.isEmpty, !options.output.json, !Terminal.standard.isInteractive {
             Output.error.line("xferctl: \(emptiness)")
         }

@@ -59,22 +59,13 @@ struct GroupCommand: ParsableCommand {
 
         @OptionGroup var group: GroupArguments
 
-        @Option(
-            help: ArgumentHelp(
-                "Highest number of its transfers at once, or `default` for no limit.", valueName: "count"),
-            transform: LimitArgument<Int>.argument)
+        @Option(count: "Highest number of its transfers at once, or `default` for no limit.")
         var maxActive: LimitArgument<Int>?
 
-        @Option(
-            help: ArgumentHelp(
-                "Bytes per second its transfers may receive together, such as 2M, or `default`.", valueName: "rate"),
-            transform: RateArgument.argument)
+        @Option(rate: "Bytes per second its transfers may receive together, such as 2M, or `default`.")
         var recv: RateArgument?
 
-        @Option(
-            help: ArgumentHelp(
-                "Bytes per second its transfers may send together, such as 512K, or `default`.", valueName: "rate"),
-            transform: RateArgument.argument)
+        @Option(rate: "Bytes per second its transfers may send together, such as 512K, or `default`.")
         var send: RateArgument?
 
         @OptionGroup var options: VerbOptions

@@ -27,17 +27,11 @@ struct LimitCommand: ParsableCommand {
     var order: LimitArgument<QueueOrder>?
 
     @Option(
-        help: ArgumentHelp(
-            "Bytes per second that all transfers may receive together, such as 2M; 0 is unlimited, or `default`.",
-            valueName: "rate"
-        ), transform: RateArgument.argument)
+        rate: "Bytes per second that all transfers may receive together, such as 2M; 0 is unlimited, or `default`.")
     var recv: RateArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Bytes per second that all transfers may send together, such as 512K; 0 is unlimited, or `default`.",
-            valueName: "rate"),
-        transform: RateArgument.argument)
+        rate: "Bytes per second that all transfers may send together, such as 512K; 0 is unlimited, or `default`.")
     var send: RateArgument?
 
     @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
@@ -137,7 +131,14 @@ struct LimitArgument<Value: WireValue>: ExplainedArgument {
 
 extension Option where Value == LimitArgument<Int>? {
     /// An option for a number that may be limited.
-    fileprivate init(count help: String) {
+    init(count help: String) {
         self.init(help: ArgumentHelp(help, valueName: "count"), transform: LimitArgument<Int>.argument)
+    }
+}
+
+extension Option where Value == RateArgument? {
+    /// An option for a rate that may be limited.
+    init(rate help: String) {
+        self.init(help: ArgumentHelp(help, valueName: "rate"), transform: RateArgument.argument)
     }
 }

@@ -36,9 +36,7 @@ struct ListCommand: ParsableCommand {
     @Flag(name: .customLong("all"), help: "Also show tasks that ended before today.")
     var showsAll = false
 
-    @Flag(name: .customLong("no-header"), help: "Leave out the line with the columns' names.")
-    var hidesHeader = false
-
+    @OptionGroup var heading: HeadingOption
     @OptionGroup var pages: PageOptions
 
     @Flag(help: "List the oldest first.")
@@ -81,7 +79,7 @@ struct ListCommand: ParsableCommand {
             throw ValidationError("--queue lists queued tasks only.")
         }
         if isQueue, !words.isEmpty || since != nil { throw ValidationError("--queue lists the whole queue.") }
-        if hidesHeader, options.output.json { throw ValidationError("--no-header is for tables.") }
+        if heading.isHidden, options.output.json { throw ValidationError("--no-header is for tables.") }
         if reverse, sort == nil { throw ValidationError("--reverse needs --sort COLUMN.") }
     }
 
@@ -123,7 +121,7 @@ struct ListCommand: ParsableCommand {
         }
         guard groupsByState else {
             return try pages.show(
-                options, largest: TaskPages.largest, orBy: "filters", saysMore: !hidesHeader, page
+                options, largest: TaskPages.largest, orBy: "filters", saysMore: !heading.isHidden, page
             ) { lines($0, $1, daemon) }
         }
         var stages = TaskStages(limit: pages.limit, hidesOld: !showsAll && params.filter == nil && !options.isFleet)
@@ -132,7 +130,7 @@ struct ListCommand: ParsableCommand {
         let terminal = Terminal.standard
         for line in lines(stages.records, terminal, daemon) { terminal.output.line(line) }
         // Without a header the output is for a program, which has chosen how many it takes.
-        if stages.isCut, !hidesHeader { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
+        if stages.isCut, !heading.isHidden { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
         if let hidden = try stages.hiddenCount(daemon) {
             Output.error.line("xferctl: \(hidden) that ended before today are hidden; --all shows them")
         }
@@ -180,7 +178,7 @@ struct ListCommand: ParsableCommand {
         }
         let terminal = Terminal.standard
         for line in lines(sorted, terminal, daemon) { terminal.output.line(line) }
-        if isCut, !hidesHeader { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
+        if isCut, !heading.isHidden { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
     }
 
     private func lines(_ records: [TaskRecord], _ terminal: Terminal, _ daemon: DaemonSession) -> [String] {
@@ -191,7 +189,7 @@ struct ListCommand: ParsableCommand {
             // Standard output stays empty for programs.
             Output.error.line("xferctl: \(reason)")
         }
-        return table(records).lines(on: terminal, orElse: "no tasks", hasHeading: !hidesHeader)
+        return table(records).lines(on: terminal, orElse: "no tasks", hasHeading: !heading.isHidden)
     }
 
     private func table(_ records: [TaskRecord]) -> Table {

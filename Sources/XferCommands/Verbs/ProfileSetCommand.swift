@@ -82,7 +82,7 @@ struct ProfileSetCommand: ParsableCommand {
     }
 
     func run() throws {
-        SecretArguments(headers: request.headers).warn()
+        SecretArguments(headers: request.header.arguments).warn()
         let answer = try options.open().call(ProfileSet.self, ProfileSet.Params(profile: try profile()))
         options.show(answer) { result, terminal in ProfileText(style: terminal.style).lines(result.profile) }
     }

@@ -48,28 +48,14 @@ struct UpdateCommand: TaskVerb {
         help: ArgumentHelp("Write to this file.", valueName: "file"), completion: .file())
     var output: String?
 
-    @Option(
-        name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("Write into this directory.", valueName: "dir"), completion: .directory)
-    var directory: String?
-
-    @Option(help: ArgumentHelp("Action if the name is taken.", valueName: "policy"))
-    var onConflict: EnumArgument<ConflictPolicy>?
+    @OptionGroup var place: DirectoryOption
+    @OptionGroup var conflict: ConflictOption
 
     @Flag(inversion: .prefixedNo, help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
     var allowHidden: Bool?
 
-    @Option(
-        help: ArgumentHelp("Refuse the file unless it has this digest.", valueName: "digest"),
-        transform: Checksum.option)
-    var checksum: Checksum?
-
-    @Option(
-        name: [.customShort("H"), .customLong("header")],
-        help: ArgumentHelp("Send these headers instead of the present ones.", valueName: "name: value"),
-        transform: HeaderArgument.argument)
-    var headers: [HeaderArgument] = []
-
+    @OptionGroup var digest: ChecksumOption
+    @OptionGroup var header: HeaderOption
     @OptionGroup var answers: AnswerOptions
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
@@ -116,7 +102,7 @@ struct UpdateCommand: TaskVerb {
     }
 
     func run() throws {
-        SecretArguments(headers: headers).warn()
+        SecretArguments(headers: header.arguments).warn()
         let cookies = try cookieFile
         let changes = try changes(paths: .current(for: options.connection), cookies)
         let daemon = try options.open()
@@ -189,10 +175,10 @@ struct UpdateCommand: TaskVerb {
         conditions.apply(to: &changes.choices)
         timeouts.apply(to: &changes.choices)
         answers.apply(to: &changes.choices)
-        changes.destination.onConflict = Patch(onConflict?.word)
+        changes.destination.onConflict = Patch(conflict.policy?.word)
         changes.destination.allowsHidden = Patch(allowHidden)
-        changes.checksum = patch(checksum, .checksum)
-        let headers = try headers.fields()
+        changes.checksum = patch(digest.checksum, .checksum)
+        let headers = try header.arguments.fields()
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
@@ -201,7 +187,7 @@ struct UpdateCommand: TaskVerb {
         changes.access = try access.choices(paths)
         if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
         unset(in: &changes)
-        let destination = try paths.destination(directory: directory, output: output)
+        let destination = try paths.destination(directory: place.directory, output: output)
         changes.dir = destination.dir
         changes.output = patch(destination.output, .output)
         guard changes != TaskChanges() else { throw .usage("nothing to change; see `xferctl update --help`") }
