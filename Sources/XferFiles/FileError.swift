@@ -99,7 +99,7 @@ extension FileError: CustomStringConvertible {
             "\(path.quoted) has a component that begins with a dot: clients on the network without the scope operate write to no such path"
         case .missing(let path): "\(path.quoted) does not exist"
         case .unmounted(let path, let mountPoint):
-            "\(path.quoted) was on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
+            "\(path.quoted) was on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or request a reload (systemctl reload xferd, or SIGHUP) to use the directory without it"
         case .unanswering(let path, let mountPoint):
             "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (it contains \(path.quoted))"
         case .notADirectory(let path): "\(path.quoted) is not a directory"

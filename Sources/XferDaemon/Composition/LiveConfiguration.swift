@@ -86,7 +86,9 @@ final class LiveConfiguration: Sendable {
     }
 
     /// Reads the configuration again; a faulty one changes nothing.
-    func reload() async {
+    ///
+    /// - Parameter isRequested: true if an operator has requested it, false if a file has changed.
+    func reload(isRequested: Bool) async {
         let newer: LoadedSettings
         let missing: [SettingsProblem]
         do {
@@ -98,7 +100,7 @@ final class LiveConfiguration: Sendable {
         }
         let reload = loaded.reload(to: newer)
         do {
-            try await manager.reload(instance.managerSettings(reload.inForce))
+            try await manager.reload(instance.managerSettings(reload.inForce), isRequested: isRequested)
         } catch {
             return reject(["\(error)"])
         }

@@ -99,7 +99,13 @@ struct ReloadService: Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let forward = Task { for await _ in signals { continuation.yield() } }
+        let isRequested = NIOLockedValueBox(false)
+        let forward = Task {
+            for await _ in signals {
+                isRequested.withLockedValue { $0 = true }
+                continuation.yield()
+            }
+        }
         await cancelWhenGracefulShutdown {
             var watch = WatchedFiles([configuration.path]) { continuation.yield() }
             var namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
@@ -110,7 +116,11 @@ struct ReloadService: Service {
                 // been made, removed or replaced.
                 watch = WatchedFiles([configuration.path]) { continuation.yield() }
                 notifier.sendReloading()
-                await configuration.reload()
+                let wasRequested = isRequested.withLockedValue { isRequested in
+                    defer { isRequested = false }
+                    return isRequested
+                }
+                await configuration.reload(isRequested: wasRequested)
                 if configuration.namedFiles != namedWatch.paths {
                     namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
                 }

@@ -39,6 +39,23 @@ public struct RootPlace: Hashable, Sendable {
         let tidy = ResolvedPath.tidy(path)
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }
     }
+
+    /// The present place of the mount that contains a path, links followed; nil if that is the root file system. Blocks.
+    public static func mount(of path: String) throws(FileError) -> RootPlace? {
+        let mount = MountTable.present.mount(of: try ResolvedPath(path).whole)
+        guard let mount, mount.point != "/" else { return nil }
+        return RootPlace(identity: FileIdentity(ofPath: mount.point), mountPoint: mount.point)
+    }
+
+    /// The recorded mounts that contain a path, links followed, although its present mount is an outer one. Blocks.
+    public static func mounts(_ mounts: [RootPlace], missingAt path: String) throws(FileError) -> [RootPlace] {
+        guard !mounts.isEmpty else { return [] }
+        let whole = try ResolvedPath(path).whole
+        let present = MountTable.present.mount(of: whole)?.point ?? "/"
+        return mounts.filter {
+            ResolvedPath.isWithin(whole, $0.mountPoint) && !ResolvedPath.isWithin(present, $0.mountPoint)
+        }
+    }
 }
 
 extension RootPlace {

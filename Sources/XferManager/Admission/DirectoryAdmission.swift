@@ -69,9 +69,6 @@ final class DirectoryAdmission: Sendable {
         self.places = places
     }
 
-    /// Removes the recorded places of these roots: directories are used in their present state.
-    func forgetPlaces(of roots: [String]) async throws { try await places?.forget(roots) }
-
     /// The identity of the directory, once it exists and is writable.
     ///
     /// - Throws: `unmounted` if its root's file system is not mounted; else as `AllowedRoots.open`.
@@ -148,13 +145,14 @@ final class DirectoryAdmission: Sendable {
         let openedAt = Clocks.monotonic()
         do {
             // Without the database no task is added; the next add reads the places again.
-            let known = (try? await places?.places(of: key.roots.roots, containing: key.directory)) ?? [:]
-            let work: @Sendable () throws -> (FileIdentity, AdmittedDirectory?, [String: RootPlace]) = {
+            let known = await knownPlaces(key.directory, in: key.roots)
+            // A guest could mount file systems of its own, and so displace the mounts that operators use.
+            let recordsMount = key.roots.users.isEmpty
+            let work: @Sendable () throws -> (FileIdentity, AdmittedDirectory?, RootPlaces.Changes) = {
                 try RootPlaces.requireMounted(known, for: key.directory)
                 let opened = try key.roots.open(directory: key.directory, createMissing: creates)
-                return (
-                    opened.identity, AdmittedDirectory(opened, path: key.directory), RootPlaces.changes(of: known)
-                )
+                let changes = RootPlaces.changes(of: known, opened: key.directory, recordsMount: recordsMount)
+                return (opened.identity, AdmittedDirectory(opened, path: key.directory), changes)
             }
             let (identity, admitted, changes) =
                 if let guest = key.roots.users.first?.uid {
@@ -169,5 +167,95 @@ final class DirectoryAdmission: Sendable {
             table(of: key).record(nil, as: key, openedAt: openedAt)
             return .failure(error as? FileError ?? .cancelled)
         }
+    }
+}
+
+// MARK: - Recorded places
+
+extension DirectoryAdmission {
+    /// A directory whose file system is not mounted.
+    struct HiddenDirectory: Hashable, Sendable {
+        let path: String
+        let mountPoint: String
+    }
+
+    private struct Recorded: Sendable {
+        let path: String
+        let place: RootPlace?
+        let guest: UInt32?
+        let isMount: Bool
+    }
+
+    private func knownPlaces(_ directory: String, in roots: AllowedRoots) async -> RootPlaces.Known {
+        var known = (try? await places?.known(of: roots.roots, containing: directory)) ?? RootPlaces.Known()
+        if !roots.users.isEmpty { known.mounts = [] }
+        return known
+    }
+
+    /// The error of an operator's directory whose file system is not mounted; nil if it is, or if it does not answer.
+    func missingMount(of directory: String, in roots: AllowedRoots) async -> FileError? {
+        let known = await knownPlaces(directory, in: roots)
+        do {
+            try await paths.open(directory) { try RootPlaces.requireMounted(known, for: directory) }
+            return nil
+        } catch {
+            guard case .unmounted? = error as? FileError else { return nil }
+            return error as? FileError
+        }
+    }
+
+    /// Compares recorded places with the present ones, and records those that are new. A directory that does not answer
+    /// keeps its place.
+    ///
+    /// - Parameters:
+    ///   - directories: each with the guest whose threads open it; nil for an operator's.
+    ///   - includesMounts: true if the mounts of other directories are compared, too.
+    ///   - forgetsHidden: true if the place of a directory whose file system is not mounted is removed, so that the
+    ///     directory is used as it is found.
+    /// - Returns: the directories whose file systems are not mounted.
+    func surveyPlaces(
+        of directories: [String: UInt32?], includesMounts: Bool, forgetsHidden: Bool
+    ) async -> [HiddenDirectory] {
+        guard let places, let known = try? await places.known(of: Array(directories.keys)) else { return [] }
+        var recorded = known.roots.map { path, place in
+            Recorded(path: path, place: place, guest: directories[path] ?? nil, isMount: false)
+        }
+        if includesMounts {
+            recorded += known.mounts.map { Recorded(path: $0.mountPoint, place: $0, guest: nil, isMount: true) }
+        }
+        let found = await withTaskGroup(of: (Recorded, RootPlace?).self) { group in
+            for one in recorded { group.addTask { (one, await self.presentPlace(one.path, ofGuest: one.guest)) } }
+            return await group.reduce(into: [(Recorded, RootPlace?)]()) { $0.append($1) }
+        }
+        var changes = RootPlaces.Changes()
+        var hidden: [HiddenDirectory] = []
+        for (one, present) in found {
+            guard let present else { continue }
+            if let place = one.place, place.isHidden(at: present) {
+                hidden.append(HiddenDirectory(path: one.path, mountPoint: place.mountPoint))
+                guard forgetsHidden else { continue }
+                if one.isMount {
+                    changes.forgottenMounts.insert(one.path)
+                } else {
+                    changes.roots[one.path] = .some(nil)
+                }
+            } else if !one.isMount, RootPlaces.isNew(present, insteadOf: one.place) {
+                changes.roots[one.path] = .some(present)
+            }
+        }
+        do {
+            try await places.record(changes)
+        } catch {
+            // What is still recorded is not forgotten.
+            if forgetsHidden { return [] }
+        }
+        return hidden.sorted { $0.path < $1.path }
+    }
+
+    /// The present place of a directory; nil if it does not answer.
+    private func presentPlace(_ path: String, ofGuest guest: UInt32?) async -> RootPlace? {
+        guard let guest else { return try? await paths.open(path) { try RootPlace(ofRoot: path) } }
+        let pool = paths.pool(ofGuest: guest)
+        return try? await result(within: PathPools.patience) { try await pool.run { try RootPlace(ofRoot: path) } }
     }
 }

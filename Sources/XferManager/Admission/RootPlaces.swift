@@ -1,16 +1,47 @@
 import NIOConcurrencyHelpers
+import StrictJSON
 import XferFiles
 import XferModel
 import XferStore
 
-/// The places of destinations' roots and of `download.dir` at their last use, stored across restarts; see `RootPlace`.
+/// The places of destinations' roots, of `download.dir`, and of the mounts in which operators' directories were used,
+/// stored across restarts; see `RootPlace`.
 ///
-/// It is state, not configuration: a reload removes it, so that an operator can remove a disk permanently.
+/// They are state, not configuration: a reload that the operator requests removes those that are hidden, so that a disk
+/// can be removed permanently.
 final class RootPlaces: Sendable {
+    /// Recorded places.
+    struct Known: Sendable {
+        /// The places by root; nil for a root that has none.
+        var roots: [String: RootPlace?] = [:]
+        /// The places of mounts, each recorded at its mount point.
+        var mounts: [RootPlace] = []
+    }
+
+    /// What is recorded instead of known places.
+    struct Changes: Sendable {
+        /// The new places by root; nil removes one.
+        var roots: [String: RootPlace?] = [:]
+        var mounts: [RootPlace] = []
+        /// The mount points whose places are removed.
+        var forgottenMounts: Set<String> = []
+
+        var isEmpty: Bool { roots.isEmpty && mounts.isEmpty && forgottenMounts.isEmpty }
+    }
+
+    private struct State {
+        /// The places that were read of the database so far.
+        var roots: [String: RootPlace?] = [:]
+        var mounts: [RootPlace]?
+    }
+
+    private static let mountsKey = "mounts"
+    /// The highest number of mounts that are remembered.
+    private static let maxMounts = 64
+
     private let store: TaskStore
     private let rights: OwnerRights
-    /// The places that were read of the database so far.
-    private let known = NIOLockedValueBox<[String: RootPlace?]>([:])
+    private let state = NIOLockedValueBox(State())
 
     init(store: TaskStore, rights: OwnerRights) {
         self.store = store
@@ -19,59 +50,92 @@ final class RootPlaces: Sendable {
 
     private static func key(_ root: String) -> String { "root:\(root)" }
 
-    /// The remembered places of the roots, and of `download.dir`, that contain a path; nil for one that has none.
-    func places(of roots: [String], containing path: String) async throws -> [String: RootPlace?] {
-        var places: [String: RootPlace?] = [:]
-        for root in Set(RootPlace.roots(roots + [rights.downloadDirectory], containing: path)) {
-            if let place = known.withLockedValue({ $0[root] }) {
-                places[root] = .some(place)
+    /// The recorded places of the roots, and of `download.dir`, that contain a path, and of all mounts.
+    func known(of roots: [String], containing path: String) async throws -> Known {
+        try await known(of: RootPlace.roots(roots + [rights.downloadDirectory], containing: path))
+    }
+
+    /// The recorded places of these roots, and of all mounts.
+    func known(of roots: [String]) async throws -> Known {
+        var known = Known()
+        for root in Set(roots) {
+            if let place = state.withLockedValue({ $0.roots[root] }) {
+                known.roots[root] = .some(place)
                 continue
             }
             let text = try await store.read { try $0.settings.find(Self.key(root)) }
             let place = text.flatMap { RootPlace(text: $0) }
-            known.withLockedValue { $0[root] = .some(place) }
-            places[root] = .some(place)
+            state.withLockedValue { $0.roots[root] = .some(place) }
+            known.roots[root] = .some(place)
         }
-        return places
+        if let mounts = state.withLockedValue(\.mounts) {
+            known.mounts = mounts
+        } else {
+            let mounts = try await store.read { try Self.mounts(in: $0) }
+            state.withLockedValue { $0.mounts = mounts }
+            known.mounts = mounts
+        }
+        return known
     }
 
-    /// Throws if the file system of a root is not mounted. Blocks.
+    private static func mounts(in reader: StoreReader) throws -> [RootPlace] {
+        let text = try reader.settings.find(mountsKey)
+        let list = text.flatMap { try? JSONValue(parsing: $0).arrayValue } ?? []
+        return list.compactMap(\.stringValue).compactMap { RootPlace(text: $0) }
+    }
+
+    /// Throws if the file system of a root, or of a mount, is not mounted. Blocks.
     ///
     /// - Throws: `unmounted`.
-    static func requireMounted(_ places: [String: RootPlace?], for path: String) throws(FileError) {
-        for (root, place) in places {
+    static func requireMounted(_ known: Known, for path: String) throws(FileError) {
+        for (root, place) in known.roots {
             guard let place else { continue }
             if place.isHidden(at: try RootPlace(ofRoot: root)) {
                 throw .unmounted(path: path, mountPoint: place.mountPoint)
             }
         }
+        for place in try RootPlace.mounts(known.mounts, missingAt: path)
+        where place.isHidden(at: try RootPlace(ofRoot: place.mountPoint)) {
+            throw .unmounted(path: path, mountPoint: place.mountPoint)
+        }
     }
 
-    /// The present places, where they differ from the remembered ones. A place on the root file system is never hidden,
-    /// and so not remembered. Blocks.
-    static func changes(of places: [String: RootPlace?]) -> [String: RootPlace] {
-        var changes: [String: RootPlace] = [:]
-        for (root, place) in places {
-            guard let present = try? RootPlace(ofRoot: root), present.identity != nil, present != place,
-                present.mountPoint != "/" || place != nil
-            else { continue }
-            changes[root] = present
+    /// The present places, where they differ from the recorded ones, after a directory was opened. Blocks.
+    ///
+    /// - Parameter recordsMount: true if the directory's mount is recorded, too, where no root has told it.
+    static func changes(of known: Known, opened directory: String, recordsMount: Bool) -> Changes {
+        var changes = Changes()
+        for (root, place) in known.roots {
+            guard let present = try? RootPlace(ofRoot: root), isNew(present, insteadOf: place) else { continue }
+            changes.roots[root] = .some(present)
         }
+        guard recordsMount, let mount = (try? RootPlace.mount(of: directory)) ?? nil else { return changes }
+        let told = known.roots.merging(changes.roots) { $1 }.values.contains { $0?.mountPoint == mount.mountPoint }
+        if !told, !known.mounts.contains(mount) { changes.mounts = [mount] }
         return changes
     }
 
-    func record(_ changes: [String: RootPlace]) async throws {
-        guard !changes.isEmpty else { return }
-        try await store.write { tx in
-            for (root, place) in changes { try tx.settings.set(Self.key(root), place.text) }
-        }
-        known.withLockedValue { known in for (root, place) in changes { known[root] = .some(place) } }
+    /// True if a present place is to be recorded. A place on the root file system is never hidden, and so not recorded.
+    static func isNew(_ present: RootPlace, insteadOf place: RootPlace?) -> Bool {
+        guard let place else { return present.mountPoint != "/" }
+        return present != place && present.identity != nil
     }
 
-    /// Removes the recorded places of these roots and of `download.dir`: they are used in their present state.
-    func forget(_ roots: [String]) async throws {
-        let all = roots + [rights.downloadDirectory]
-        try await store.write { tx in for root in all { try tx.settings.set(Self.key(root), nil) } }
-        known.withLockedValue { $0 = [:] }
+    func record(_ changes: Changes) async throws {
+        guard !changes.isEmpty else { return }
+        let mounts = try await store.write { tx in
+            for (root, place) in changes.roots { try tx.settings.set(Self.key(root), place?.text) }
+            let replaced = changes.forgottenMounts.union(changes.mounts.map(\.mountPoint))
+            let former = try Self.mounts(in: tx)
+            let mounts = (former.filter { !replaced.contains($0.mountPoint) } + changes.mounts).suffix(Self.maxMounts)
+            guard Array(mounts) != former else { return former }
+            let list = JSONValue.array(mounts.map { .string($0.text) })
+            try tx.settings.set(Self.mountsKey, mounts.isEmpty ? nil : list.text)
+            return Array(mounts)
+        }
+        state.withLockedValue { state in
+            for (root, place) in changes.roots { state.roots[root] = .some(place) }
+            state.mounts = mounts
+        }
     }
 }

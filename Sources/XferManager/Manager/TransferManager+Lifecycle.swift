@@ -15,7 +15,9 @@ extension TransferManager {
         backup.sweep()
         try await queue.loadOverrides()
         try await strictTransport.begin()
-        try await services.incomplete.add(context.settings.withLockedValue(\.incompleteDirectory), in: store)
+        let settings = context.settings.withLockedValue(\.self)
+        try await services.incomplete.add(settings.incompleteDirectory, in: store)
+        await recordPlaces(of: settings)
         try await settleRestored()
         try await scheduler.settleBriefIntents()
         let restored = try await scheduler.restoreRunning()
@@ -51,17 +53,18 @@ extension TransferManager {
     /// Applies new settings of the configuration file. Live runs continue under the old ones, except for trust
     /// policies, which stop the runs they concern.
     ///
+    /// - Parameter isRequested: true if an operator has requested the reload. Then directories are used without the file
+    ///   systems that were mounted there; else only those that the settings have changed are.
     /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
-    public func reload(_ settings: ManagerSettings) async throws {
+    public func reload(_ settings: ManagerSettings, isRequested: Bool = false) async throws {
+        let former = context.settings.withLockedValue(\.self)
         try await services.incomplete.add(settings.incompleteDirectory, in: store)
         try await policies.applyConfigured(settings.policies)
         context.settings.withLockedValue { $0 = settings }
         services.engine.strictTransport.setMode(settings.strictTransport)
         await policies.readAuthorities()
         services.rights.apply(settings)
-        let roots = settings.roots + settings.grants.users.values.joined() + settings.grants.groups.values.joined()
-        let incomplete = settings.incompleteDirectory.map { settings.rootsOfIncomplete($0).roots } ?? []
-        try? await services.admitted.forgetPlaces(of: roots + incomplete)
+        await forgetPlaces(from: former, to: settings, isRequested: isRequested)
         await profiles.applyConfigured()
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
@@ -75,6 +78,42 @@ extension TransferManager {
         await network.applySettings()
         await background.clockFollower.recomputeConditions()
         await background.webhookDispatcher.wake()
+    }
+
+    /// The longest time for which disks that do not answer delay the start.
+    private static let placesPatience = Duration.seconds(1)
+
+    /// Records the mounts of the directories for destinations, so that their first use finds a missing one.
+    private func recordPlaces(of settings: ManagerSettings) async {
+        let (admitted, logger) = (services.admitted, logger)
+        _ = try? await result(within: Self.placesPatience) {
+            let hidden = await admitted.surveyPlaces(
+                of: settings.destinationDirectories, includesMounts: true, forgetsHidden: false)
+            for directory in hidden {
+                logger.warning(
+                    "the file system of a directory is not mounted; its tasks wait",
+                    metadata: ["directory": "\(directory.path)", "mount_point": "\(directory.mountPoint)"])
+            }
+        }
+    }
+
+    private func forgetPlaces(
+        from former: ManagerSettings, to settings: ManagerSettings, isRequested: Bool
+    ) async {
+        var directories = settings.destinationDirectories
+        if !isRequested {
+            let old = former.destinationDirectories
+            let known = Set(old.keys).intersection(directories.keys)
+            directories = directories.merging(old) { new, _ in new }.filter { !known.contains($0.key) }
+            guard !directories.isEmpty else { return }
+        }
+        let hidden = await services.admitted.surveyPlaces(
+            of: directories, includesMounts: isRequested, forgetsHidden: true)
+        for directory in hidden {
+            logger.warning(
+                "the file system of a directory is not mounted; from now on the directory is used without it",
+                metadata: ["directory": "\(directory.path)", "mount_point": "\(directory.mountPoint)"])
+        }
     }
 
     /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks

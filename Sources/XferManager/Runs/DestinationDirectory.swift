@@ -27,6 +27,7 @@ enum DestinationDirectory {
                     }
                 }
             guard isNew || isAdmitted(directory, as: partial.identity, isOperators: settings.isOperator(owner)) else {
+                if let missing = await missingMount(of: path, for: owner, settings, services) { throw missing }
                 throw TransferError(
                     .destinationUnavailable,
                     "\(path) is not the directory it was when the task was added: is its disk mounted? If the directory was created again, set the task's directory again"
@@ -34,9 +35,18 @@ enum DestinationDirectory {
             }
             return directory
         } catch FileError.missing {
+            if let missing = await missingMount(of: path, for: owner, settings, services) { throw missing }
             throw TransferError(
                 .destinationUnavailable, "\(path) is gone: restore it or cancel the task")
         }
+    }
+
+    /// The error of an operator's directory whose disk is not mounted, which says which one it is; nil if it is mounted.
+    private static func missingMount(
+        of path: String, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
+    ) async -> TransferError? {
+        guard settings.isOperator(owner) else { return nil }
+        return await services.admitted.missingMount(of: path, in: settings.roots(ofOperator: owner))?.transferError
     }
 
     /// Checks and makes the directory as an add does.

@@ -88,4 +88,16 @@ extension ManagerSettings {
         let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         return AllowedRoots(roots: [parent.isEmpty ? "/" : parent], forbidden: forbiddenDirectories)
     }
+
+    /// The directories beneath which destinations and partial files lie, whose mounts are remembered. A guest's has the
+    /// number of the user or group to whom it is granted.
+    var destinationDirectories: [String: UInt32?] {
+        var all: [String: UInt32?] = [:]
+        for granted in [grants.groups, grants.users] {
+            for (number, paths) in granted { for path in paths { all[path] = .some(number) } }
+        }
+        let incomplete = incompleteDirectory.map { rootsOfIncomplete($0).roots } ?? []
+        for path in roots + ownRoots + [downloadDirectory] + incomplete { all[path] = .some(nil) }
+        return all
+    }
 }

@@ -78,4 +78,90 @@ import XferTestSupport
             #expect(try daemon.downloaded == ["f"])
         }
     }
+
+    /// Only a request of the operator gives up a disk, and not what else makes the daemon read its files again.
+    @Test(arguments: [false, true])
+    func aReloadThatNobodyRequestedKeepsWaitingForTheDisk(changesAnotherKey: Bool) async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let path = try base.makeDirectory("disk")
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(5, length: 1000)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = path
+        try await withDaemon(options) { daemon in
+            try unmountDisk(path)
+            let id = try await daemon.add(server.url("/f"))
+            _ = try await daemon.wait(id, for: "waiting")
+            let text = try FileTree.text(daemon.configurationFile)
+            let changed = changesAnotherKey ? text.replacing("max_active: 6", with: "max_active: 5") : text
+            try FileTree.write(changed, to: daemon.configurationFile)
+            try await eventually("the file was read") { daemon.log.contains("configuration read again") }
+            let other = try await daemon.add(server.url("/f"), ["output": "other"])
+            for id in [id, other] { _ = try await daemon.wait(id, for: "waiting") }
+            #expect(try daemon.downloaded.isEmpty, "nothing is written beneath the disk")
+            #expect(!daemon.log.contains("used without it"))
+
+            try mountDisk(path)
+            for id in [id, other] { try expectFile(try await daemon.complete(id), is: source) }
+            try unmountDisk(path)
+            #expect(try daemon.downloaded.isEmpty)
+            daemon.reload()
+            try await eventually("the log names the directory") {
+                daemon.log.split(separator: "\n").contains { $0.contains("used without it") && $0.contains(path) }
+            }
+        }
+    }
+
+    /// A root and `download.dir` are known from the start on, another directory from its first use on.
+    @Test func aDiskThatNoTaskHasUsedYetIsWaitedFor() async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let path = try base.makeDirectory("disk")
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(6, length: 1000)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options(settings: [
+            "download": ["dir": "\"\(path)/dl\"", "roots": "[\"\(path)\"]"]
+        ])
+        options.downloads = path
+        try await withDaemon(options) { daemon in
+            try unmountDisk(path)
+            let id = try await daemon.add(server.url("/f"), ["dir": .string("\(path)/dl")])
+            _ = try await daemon.wait(id, for: "waiting")
+            #expect(try daemon.downloaded.isEmpty)
+            try mountDisk(path)
+            try expectFile(try await daemon.complete(id), is: source)
+        }
+    }
+
+    /// The root is not on a disk of its own, but a directory beneath it is.
+    @Test func aMountBeneathARootIsWaitedForOnceItWasUsed() async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let path = try base.makeDirectory("disk")
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(7, length: 1000)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = base.path
+        try await withDaemon(options) { daemon in
+            let first = try await daemon.add(server.url("/f"), ["dir": .string("\(path)/a")])
+            try expectFile(try await daemon.complete(first), is: source)
+            try unmountDisk(path)
+            try await daemon.stop()
+            try await daemon.start()
+            let second = try await daemon.add(server.url("/f"), ["dir": .string("\(path)/b")])
+            let waiting = TaskView(json: try await daemon.wait(second, for: "waiting"))
+            #expect(waiting.errorMessage.contains("mounted at \"\(path)\""), "\(waiting.json.text)")
+            #expect(try FileTree.entries(below: path).isEmpty)
+            daemon.reload()
+            try expectFile(try await daemon.complete(second), is: source)
+            #expect(try FileTree.entries(below: path).contains { $0.hasSuffix("f") })
+        }
+    }
 }

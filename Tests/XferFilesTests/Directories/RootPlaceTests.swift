@@ -53,4 +53,13 @@ import XferModel
         #expect(RootPlace.roots(roots, containing: "/mnt//nas/x") == ["/mnt/nas/", "/mnt", "/"])
         #expect(RootPlace.roots(["/mnt/nas"], containing: "/mnt/nas") == ["/mnt/nas"])
     }
+
+    @Test func onlyAMountWhosePathLiesInAnOuterMountIsMissing() throws {
+        let base = try TemporaryDirectory("root-place")
+        let missing = Self.place(41, 2, base.file("disk"))
+        let (present, other) = (Self.place(41, 2, "/"), Self.place(41, 2, base.file("other")))
+        let found = try RootPlace.mounts([missing, present, other], missingAt: base.file("disk/below"))
+        #expect(found == [missing])
+        #expect(try RootPlace.mounts([missing], missingAt: base.file("disks")).isEmpty)
+    }
 }
