@@ -17,7 +17,7 @@ public struct Aria2Status: Sendable {
     /// All keys, in the order in which they are written.
     public enum Key: String, Sendable, CaseIterable {
         case gid, status, totalLength, completedLength, uploadLength, downloadSpeed, uploadSpeed, pieceLength,
-            numPieces, connections, numSeeders, errorCode, errorMessage, dir, files
+            numPieces, connections, errorCode, errorMessage, dir, files
     }
 
     /// The object with these keys. Unknown keys are left out, as in aria2.
@@ -43,8 +43,7 @@ public struct Aria2Status: Sendable {
         case .uploadSpeed: "0"
         case .pieceLength: Self.text(Self.pieceLength)
         case .numPieces: Self.text(total / Self.pieceLength + (total % Self.pieceLength == 0 ? 0 : 1))
-        case .connections: state == .active ? "1" : "0"
-        case .numSeeders: "0"
+        case .connections: Self.text(state == .active ? task.progress?.connections ?? 0 : 0)
         case .errorCode: state.isStopped ? .some(Self.text(Int64(clamping: errorNumber))) : .none
         case .errorMessage: state == .error ? task.error.map { .string($0.message) } : nil
         case .dir: .string(directory)
@@ -131,8 +130,8 @@ extension Aria2Status.Key {
 
     private var fields: [String] {
         switch self {
-        case .gid, .status, .pieceLength, .numSeeders, .connections, .uploadSpeed: []
-        case .totalLength, .completedLength, .uploadLength, .downloadSpeed, .numPieces: ["progress"]
+        case .gid, .status, .pieceLength, .uploadSpeed: []
+        case .totalLength, .completedLength, .uploadLength, .downloadSpeed, .numPieces, .connections: ["progress"]
         case .errorCode, .errorMessage: ["error"]
         case .dir: ["dir", "final_path"]
         case .files: ["dir", "output", "final_path", "url", "urls", "progress"]

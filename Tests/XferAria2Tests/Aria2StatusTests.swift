@@ -16,6 +16,7 @@ struct Aria2StatusTests {
         record.url = "http://a.test/big.iso"
         record.dir = "/srv"
         record.progress = ProgressRecord(received: 3_000_000, total: 4_194_305, rate: 1000)
+        record.progress?.connections = 4
         return record
     }
 
@@ -28,7 +29,7 @@ struct Aria2StatusTests {
         let expected = [
             "status": "active", "totalLength": "4194305", "completedLength": "3000000", "uploadLength": "0",
             "downloadSpeed": "1000", "uploadSpeed": "0", "numPieces": "5", "pieceLength": "1048576",
-            "connections": "1", "dir": "/srv",
+            "connections": "4", "dir": "/srv",
         ]
         for (key, value) in expected { #expect(object[key]?.stringValue == value, "\(key)") }
         #expect(object["errorCode"] == nil && object["errorMessage"] == nil)
@@ -44,6 +45,7 @@ struct Aria2StatusTests {
         #expect(object["status"] == "error" && object["errorCode"] == "3")
         #expect(object["errorMessage"] == "a.test answered 404" && object["downloadSpeed"] == "0")
         #expect(Self.object(Self.record(.cancelled))["errorCode"] == "31")
+        #expect(object["connections"] == "0")
     }
 
     @Test func aCompletedFileHasItsPublishedPath() {

@@ -107,6 +107,15 @@ struct Aria2Tests {
         }
     }
 
+    /// Settings come in the form of the configuration file, in which a path is quoted.
+    @Test(arguments: [("\"/srv/a b\"", "/srv/a b"), ("/srv/plain", "/srv/plain")])
+    func theDirectoryOfTheGlobalOptionsIsAPlainPath(text: String, path: String) async throws {
+        let world = try await GatewayWorld(service: ConfiguredService(directory: text))
+        let answer = try await world.aria2("aria2.getGlobalOption", ["token:operate"])
+        #expect(answer.object["result"]?["dir"] == .string(path), "\(answer)")
+        await world.gateway.shutdown(grace: .zero)
+    }
+
     @Test func torrentsAndMetalinksAreRefusedWithTheReason() async throws {
         try await GatewayWorld.with { world in
             for method in ["aria2.addTorrent", "aria2.addMetalink"] {
@@ -130,6 +139,19 @@ struct Aria2Tests {
             #expect(good.contains("<value><string>OK</string></value>"), "\(good)")
             #expect(bad.contains("<fault>"), "\(bad)")
         }
+    }
+}
+
+/// Answers `daemon.config` with a value of `download.dir`.
+private struct ConfiguredService: RPCService {
+    let directory: String
+
+    func respond(
+        to method: String, params: JSONValue?, on connection: RPCConnection
+    ) async throws(RPCError) -> RPCResult {
+        let setting = DaemonConfig.Setting(
+            key: "download.dir", value: .string(directory), origin: "default", reloadable: true)
+        return .value(DaemonConfig.Result(file: nil, settings: [setting]).wire)
     }
 }
 

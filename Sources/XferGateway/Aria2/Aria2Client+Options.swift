@@ -78,7 +78,7 @@ extension Aria2Client {
         }
         if let setting = try? await attempt(DaemonConfig.self, NoParams()).settings.first(where: {
             $0.key == "download.dir"
-        }), let directory = setting.value.stringValue {
+        }), let directory = setting.text {
             object.append(newKey: "dir", .string(directory))
         }
         for (name, value) in Self.fixed { object.append(newKey: name, .string(value)) }

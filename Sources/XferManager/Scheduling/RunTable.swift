@@ -128,7 +128,7 @@ struct LiveRun {
         let progress = control.progress
         return ProgressSnapshot(
             taskID: id, owner: owner, kind: progress.kind, phase: progress.phase, received: progress.received,
-            sent: progress.sent, total: progress.total, rate: control.rate)
+            sent: progress.sent, total: progress.total, rate: control.rate, connections: control.mover.attempts.count)
     }
 
     /// True while its body is received or awaited; in other phases the bytes have arrived already.

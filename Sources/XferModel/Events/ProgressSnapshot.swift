@@ -13,10 +13,12 @@ public struct ProgressSnapshot: Hashable, Sendable {
     public var total: Int64?
     /// Bytes per second, smoothed over the last seconds.
     public var rate: Int64
+    /// The number of requests that are under way: more than one only for a transfer in segments or parts.
+    public var connections: Int
 
     public init(
         taskID: TaskID, owner: Owner, kind: TaskKind = .download, phase: TaskPhase, received: Int64, sent: Int64 = 0,
-        total: Int64?, rate: Int64
+        total: Int64?, rate: Int64, connections: Int = 0
     ) {
         self.taskID = taskID
         self.owner = owner
@@ -26,6 +28,7 @@ public struct ProgressSnapshot: Hashable, Sendable {
         self.sent = sent
         self.total = total
         self.rate = rate
+        self.connections = connections
     }
 
     /// Seconds until the end at the present rate, nil while unknown.

@@ -160,6 +160,15 @@ public enum DaemonConfig: RPCMethod {
             ),
             .required("reloadable", \.reloadable, "True if a change takes effect without a restart."),
         ]
+
+        /// The text without the quotes of the configuration file; nil if there is none.
+        public var text: String? { value.stringValue.flatMap(Self.text) }
+
+        /// The text of a value in the form of the configuration file, which is quoted or bare; nil for an empty one.
+        public static func text(_ value: String) -> String? {
+            guard !value.isEmpty else { return nil }
+            return (try? JSONValue(parsing: Array(value.utf8)))?.stringValue ?? value
+        }
     }
 }
 

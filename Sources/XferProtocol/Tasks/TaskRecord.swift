@@ -266,6 +266,7 @@ public struct ProgressRecord: WireRecord, Hashable {
     public var total: Int64?
     public var rate: Int64 = 0
     public var eta: Int64?
+    public var connections: Int64?
 
     public init() {}
 
@@ -281,6 +282,7 @@ public struct ProgressRecord: WireRecord, Hashable {
         self.init(
             received: snapshot.received, sent: snapshot.sent, total: snapshot.total, rate: snapshot.rate,
             eta: snapshot.eta)
+        connections = snapshot.connections > 0 ? Int64(clamping: snapshot.connections) : nil
     }
 
     public static let summary = "Progress of a task."
@@ -290,6 +292,9 @@ public struct ProgressRecord: WireRecord, Hashable {
         .nullable("total", \.total, "Complete length in bytes; null while unknown."),
         .required("rate", \.rate, "Bytes per second over the last seconds."),
         .nullable("eta", \.eta, "Seconds until the end at that rate; null while unknown."),
+        .optional(
+            "connections", \.connections,
+            "Requests that are under way; more than one for a transfer in segments or parts, absent for none."),
     ]
 }
 

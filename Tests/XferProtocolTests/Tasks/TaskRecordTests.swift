@@ -77,10 +77,13 @@ struct TaskRecordTests {
 
     @Test func theLatestSnapshotBeatsTheLastCheckpoint() {
         let snapshot = ProgressSnapshot(
-            taskID: TaskID(3), owner: Owner(uid: 7), phase: .verifying, received: 50, total: 100, rate: 25)
+            taskID: TaskID(3), owner: Owner(uid: 7), phase: .verifying, received: 50, total: 100, rate: 25,
+            connections: 3)
         let running = TaskRecord(makeTask(state: .running), progress: snapshot)
         #expect(running.phase?.value == .verifying)
-        #expect(running.progress == ProgressRecord(received: 50, total: 100, rate: 25, eta: 2))
+        var progress = ProgressRecord(received: 50, total: 100, rate: 25, eta: 2)
+        progress.connections = 3
+        #expect(running.progress == progress)
         let queued = TaskRecord(makeTask())
         #expect(queued.phase == nil)
         #expect(queued.progress == ProgressRecord(received: 10, total: nil))
