@@ -164,8 +164,10 @@ struct InputOptionReader {
         if directory != nil || output != nil {
             let dir = directory ?? template.directory
             do throws(CommandFailure) {
-                (listed.task.dir, listed.task.output) =
-                    try template.paths.destination(directory: dir, output: output?.value)
+                let place = try template.paths.destination(directory: dir ?? "/", output: output?.value)
+                // As without a name: where no directory is set, the file belongs in the daemon's own. What the command
+                // line names (-o) is relative to the working directory, but a list does not know that one.
+                (listed.task.dir, listed.task.output) = dir == nil ? (nil, output?.value) : place
             } catch {
                 throw InputList.Remark(line: output?.line ?? listed.line, text: "out: \(error.message)")
             }

@@ -11,14 +11,14 @@ struct AddCommand: ParsableCommand {
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
             and -O files go to the daemon's own download directory, such as ~/Downloads; -O puts them into the working \
-            directory. With --wait the response of a single request of \
+            directory, to which -o is relative. With --wait the response of a single request of \
             kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
             verified, and the daemon keeps no file. --json prints \
             {"tasks": [...]}: the task of one URL, the ids of several; with --wait the tasks when they have ended.
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
             Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \
-            header=NAME: VALUE. A line that is refused is reported with its number and does not stop the others; then \
+            header=NAME: VALUE; out lies beneath -d, else in the daemon's own directory. A line that is refused is reported with its number and does not stop the others; then \
             the exit status is 3.
 
               xferctl add https://example.org/file.iso
@@ -222,9 +222,9 @@ struct AddCommand: ParsableCommand {
         return SafeText.sanitised(dir) + (paths.namesAreDaemons ? "" : " (-O: here)")
     }
 
-    /// The line about the directory of several files: the answer of the call has only their ids.
+    /// The line about the directory of several files that name none: the answer of the call has only their ids.
     private func placeLines(of added: Added, _ paths: PathResolver) -> [String] {
-        guard added.ids.count > 1, let id = added.ids.first, !chosen.hasDestination, !options.output.json else {
+        guard added.ids.count > 1, let id = added.placeless, !chosen.hasDestination, !options.output.json else {
             return []
         }
         var params = TaskGet.Params(id: id)
@@ -232,7 +232,7 @@ struct AddCommand: ParsableCommand {
         guard let answer = try? options.open().call(TaskGet.self, params),
             let place = place(of: answer.value.task, paths)
         else { return [] }
-        return ["    in \(place)"]
+        return ["    \(added.isAllPlaceless ? "" : "those without dir= ")in \(place)"]
     }
 
     private func add(
@@ -266,7 +266,9 @@ struct AddCommand: ParsableCommand {
         }
         // All calls together are one answer.
         let document = JSONValue.object(AddDocument.many(added))
-        return Added(ids: added.ids, document: document, lines: AddText.lines(added, batch: tasks[...]))
+        return Added(
+            ids: added.ids, document: document, lines: AddText.lines(added, batch: tasks[...]),
+            placeless: added.ids.first)
     }
 
     private func add(_ list: InputList, _ template: TaskTemplate) throws(CommandFailure) -> Added {
@@ -297,9 +299,13 @@ struct AddCommand: ParsableCommand {
         }
         outcome.report()
         let isNothing = outcome.added.ids.isEmpty
+        let placeless = zip(outcome.added.ids, outcome.tasks).first {
+            $1.dir == nil && $1.output?.contains("/") != true
+        }
         return Added(
             ids: outcome.added.ids, document: outcome.document,
             lines: isNothing ? [] : AddText.lines(outcome.added, batch: outcome.tasks[...]),
+            placeless: placeless?.0, isAllPlaceless: outcome.tasks.allSatisfy { $0.dir == nil },
             refused: outcome.refused.count,
             fresh: since.map { AddedTasks(outcome.added, outcome.tasks, since: $0) })
     }
@@ -310,6 +316,10 @@ struct AddCommand: ParsableCommand {
         /// The document for `--json`.
         let document: JSONValue
         var lines: [String] = []
+        /// The first task whose file lies directly in the daemon's own directory.
+        var placeless: TaskID?
+        /// True if no task names a directory.
+        var isAllPlaceless = true
         /// The number of lines of the list that were refused, and reported.
         var refused = 0
         /// The tasks to wait for.

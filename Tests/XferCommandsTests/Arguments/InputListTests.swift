@@ -118,6 +118,18 @@ import XferTestSupport
             ], "\(tasks.map(\.text))")
     }
 
+    /// A list does not know the working directory of its caller, which may be a timer.
+    @Test func aNameWithoutADirectoryIsBelowTheDaemonsOwn() async throws {
+        let (tasks, result, directory) = try await add(
+            "http://a/1\n out=n\nhttp://a/2\n out=sub/m\nhttp://a/3\nhttp://a/4\n dir=/srv/x\n out=k\n")
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(tasks.map { $0["dir"] } == [nil, nil, nil, "/srv/x"])
+        #expect(tasks.map { $0["output"] } == ["n", "sub/m", nil, "k"])
+        let (here, _, other) = try await add("http://a/1\n out=n\nhttp://a/2\n out=sub/m\n", ["-O"])
+        #expect(here.map { $0["dir"] } == [.string(other), nil], "\(directory)")
+        #expect(here.map { $0["output"] } == ["n", .string("\(other)/sub/m")])
+    }
+
     @Test func aNameBelowTheCommandLinesDirectoryAndTheConflictPoliciesAreTakenOver() async throws {
         let (tasks, result, directory) = try await add(
             "http://a/1\n out=n\n auto-file-renaming=false\nhttp://a/2\n conditional-get=true\n http-proxy=p\n https-proxy=q\nhttp://a/3\n continue=true\n",
