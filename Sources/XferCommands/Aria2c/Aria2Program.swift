@@ -53,7 +53,7 @@ public enum Aria2Program {
                 throw failure(error.message)
             }
         }
-        let signals = SignalPipe(catching: [SIGINT, SIGTERM])
+        let signals = SignalPipe(catching: SignalPipe.endSignals)
         var ids: [TaskID] = []
         for task in job.tasks {
             guard case .one(let one) = try call(connection, TaskAdd.self, .one(task)) else { continue }

@@ -19,7 +19,7 @@ struct EndStream {
         guard notifier.isUsable else {
             throw .usage("\(Notifier.uselessness); `xferctl events` prints what happens")
         }
-        var session = try LiveSession(options.connection, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
+        var session = try LiveSession(options.connection, signals: SignalPipe(catching: SignalPipe.endSignals))
         var cursor = EventCursor(types: Self.types, tasks: nil, since: since)
         var storeID: String?
         do throws(CommandFailure) {

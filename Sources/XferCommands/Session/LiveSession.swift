@@ -87,11 +87,11 @@ struct LiveSession {
 
     /// The next event, for a command that only waits. It suspends the process at SIGTSTP and connects again to a daemon
     /// that was restarted.
-    /// - Throws: `interrupted` at SIGINT and SIGTERM.
+    /// - Throws: `interrupted` at a signal that ends a command.
     mutating func nextEvent(
         until deadline: ContinuousClock.Instant?, interrupted: CommandFailure
     ) throws(CommandFailure) -> Wakening {
-        let endings: Set = [SIGINT, SIGTERM]
+        let endings = SignalPipe.endSignals
         while true {
             switch next(until: deadline) {
             case .event(let event, _): return event.type == .known(.overflow) ? .stale : .event(event)
@@ -130,7 +130,7 @@ struct LiveSession {
                 }
             }
             let ready = Readiness.wait(for: descriptors, timeout: Self.retryInterval)
-            if case .signals(let caught)? = interruption(ready), !caught.isDisjoint(with: [SIGINT, SIGTERM]) {
+            if case .signals(let caught)? = interruption(ready), !caught.isDisjoint(with: SignalPipe.endSignals) {
                 return caught
             }
         }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Turns signals into bytes on a pipe, so that one `poll(2)` can wait for signals, a socket and a keyboard.
 ///
-/// Made once per process, by the verb that waits. SIGINT and SIGTERM lose their handler after the first arrival: a
-/// second Ctrl-C ends a process that hangs.
+/// Made once per process, by the verb that waits. The signals that end a command lose their handler after the first
+/// arrival: a second Ctrl-C ends a process that hangs.
 struct SignalPipe: Sendable {
     /// The descriptor, readable when a signal has arrived.
     let descriptor: Int32
@@ -19,20 +19,31 @@ struct SignalPipe: Sendable {
         descriptor = ends[0]
         signalPipeWriteEnd = ends[1]
         for signal in signals {
+            // nohup(1) has the program ignore the end of its terminal.
+            var present = sigaction()
+            if signal == SIGHUP, sigaction(signal, nil, &present) == 0, Self.isIgnoring(present) { continue }
             var action = sigaction()
             action.__sigaction_handler.sa_handler = forwardSignal
-            let once = [SIGINT, SIGTERM].contains(signal) ? Int32(bitPattern: SA_RESETHAND) : 0
+            let once = Self.endSignals.contains(signal) ? Int32(bitPattern: SA_RESETHAND) : 0
             action.sa_flags = SA_RESTART | once
             sigaction(signal, &action, nil)
         }
     }
 
-    /// The signals for a live display: the end, another size, Ctrl-Z.
-    static let displaySignals = [SIGINT, SIGTERM, SIGWINCH, SIGTSTP]
+    /// The signals that end a command in order: Ctrl-C, kill(1), and the end of its terminal.
+    static let endSignals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Further signals for a program on the alternate screen: the end of its terminal, and its continuation after
-    /// another process stopped it.
-    static let fullScreenSignals = displaySignals + [SIGHUP, SIGQUIT, SIGCONT]
+    /// The signals for a live display: the end, another size, Ctrl-Z.
+    static let displaySignals = endSignals + [SIGWINCH, SIGTSTP]
+
+    /// The signals for a program on the alternate screen: also Ctrl-\, and its continuation after another process
+    /// stopped it.
+    static let fullScreenSignals = displaySignals + [SIGQUIT, SIGCONT]
+
+    private static func isIgnoring(_ action: sigaction) -> Bool {
+        let ignore = unsafeBitCast(SIG_IGN, to: Int.self)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == ignore
+    }
 
     /// Stops this process like Ctrl-Z without a handler; returns when the process continues.
     static func suspendProcess() { raise(SIGSTOP) }

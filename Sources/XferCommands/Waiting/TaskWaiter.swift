@@ -237,7 +237,7 @@ struct TaskWaiter {
     }
 
     private mutating func handle(_ signals: Set<Int32>) throws(CommandFailure) {
-        if !signals.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
+        if !signals.isDisjoint(with: SignalPipe.endSignals) { throw interrupted }
         if signals.contains(SIGTSTP) {
             region.clear()
             SignalPipe.suspendProcess()

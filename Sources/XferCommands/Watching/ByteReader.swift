@@ -17,7 +17,7 @@ struct ByteReader {
 
     init(_ id: TaskID, options: ConnectionOptions) throws(CommandFailure) {
         self.id = id
-        session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
+        session = try LiveSession(options, signals: SignalPipe(catching: SignalPipe.endSignals))
         output = try ByteOutput(path: nil, sparesTerminal: true)
     }
 

@@ -27,7 +27,7 @@ struct EventStream {
 
     /// Returns with an error, or when the reader of standard output has closed; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
-        var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
+        var session = try LiveSession(options, signals: SignalPipe(catching: SignalPipe.endSignals))
         var cursor = EventCursor(types: wanted, tasks: tasks, since: since)
         try cursor.subscribe(session.daemon)
         while true {

@@ -103,7 +103,7 @@ struct QueueWatcher {
     }
 
     private mutating func handle(_ signals: Set<Int32>) -> Bool {
-        if !signals.isDisjoint(with: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { return false }
+        if !signals.isDisjoint(with: SignalPipe.endSignals + [SIGQUIT]) { return false }
         if signals.contains(SIGTSTP) {
             // Ctrl-Z: the shell gets the terminal as it was until it lets this go on.
             screen.leave()
