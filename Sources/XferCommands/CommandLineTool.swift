@@ -32,7 +32,9 @@ public enum CommandLineTool {
         }
         let arguments = ShortHelp.spelled(arguments)
         do {
-            var command = try RootCommand.parseAsRoot(CommandLineWords(words: arguments).ordered())
+            let words = CommandLineWords(words: arguments)
+            var command = try RootCommand.parseAsRoot(words.ordered())
+            if let repeated = words.repeatedOption { throw CommandFailure.usage(repeated) }
             try command.run()
             return .done
         } catch let failure as CommandFailure {

@@ -152,6 +152,55 @@ struct CommandLineWords {
         }
     }
 
+    /// A message about an option that takes one value and is given twice; nil if there is none. The parser would keep the
+    /// last value only.
+    var repeatedOption: String? {
+        guard mayRepeat, let ordered = try? ordered(), let (path, words) = try? Self.path(of: ordered), !path.isEmpty,
+            let arguments = Self.arguments(of: path)
+        else { return nil }
+        var rest = words
+        var given: [String: String] = [:]
+        while let word = rest.popFirst(), word != "--" {
+            guard let name = Self.valueName(word),
+                let option = arguments.first(where: { $0.kind == .option && $0.names.contains(name) })
+            else { continue }
+            if !word.contains("=") { _ = rest.popFirst() }
+            guard !option.isRepeating, let key = option.names.first else { continue }
+            if let first = given.updateValue(name, forKey: key) {
+                return first == name
+                    ? "\(name) is given twice, but takes one value"
+                    : "\(first) and \(name) are one option, which takes one value"
+            }
+        }
+        return nil
+    }
+
+    /// False if surely no option is given twice. Querying the parser for the options would cost time at each start.
+    private var mayRepeat: Bool {
+        var names: Set<String> = []
+        for word in words.prefix(while: { $0 != "--" }) {
+            guard let name = Self.valueName(word) else { continue }
+            // Several letters may be flags and an option, or an option and its value.
+            if !word.hasPrefix("--"), word.utf8.count > 2 { return true }
+            guard names.insert(Self.letters[name] ?? name).inserted else { return true }
+        }
+        return false
+    }
+
+    /// `--name` of `--name=value`, and the last letter of `-wo`; nil if the word is no option.
+    private static func valueName(_ word: String) -> String? {
+        if word.hasPrefix("--") { return String(word.prefix { $0 != "=" }) }
+        guard word.hasPrefix("-"), let last = word.dropFirst().last else { return nil }
+        return "-\(last)"
+    }
+
+    /// The other names of options that take one value, for a first glance. A test compares them with the parser's.
+    static let letters = [
+        "--login": "-u", "--request": "-X", "--upload-file": "-T", "--limit": "-n", "--lines": "-n", "--last": "-n",
+        "--output": "-o", "--cookie": "-b", "--input-file": "-i", "--dir": "-d", "--user-agent": "-A",
+        "--referer": "-e", "--max-redirects": "--max-redirs",
+    ]
+
     /// A message about an option before the verb that only some verbs have; nil if there is none.
     private var misplacedOption: String? {
         let verbs = RootCommand.configuration.subcommands.flatMap { Self.names(of: $0) }

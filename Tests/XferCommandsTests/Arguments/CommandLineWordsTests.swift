@@ -35,6 +35,38 @@ import XferTestSupport
     }
 
     @Test(arguments: [
+        ("add -T a -T p http://h/", "-T is given twice, but takes one value"),
+        ("add -Ta --upload-file=p http://h/", "-T and --upload-file are one option, which takes one value"),
+        ("add --data-binary a --data-binary=b http://h/", "--data-binary is given twice, but takes one value"),
+        ("add -b jar.txt http://h/ -b x=1", "-b is given twice, but takes one value"),
+        ("add -qo a -wo b http://h/", "-o is given twice, but takes one value"),
+        (
+            "add --max-redirs 1 --max-redirects 2 u",
+            "--max-redirs and --max-redirects are one option, which takes one value"
+        ),
+        ("--socket /a status --socket /b", "--socket is given twice, but takes one value"),
+        ("list -n1 --limit 2", "-n and --limit are one option, which takes one value"),
+        ("add --data a --data b -F a=1 -F b=2 -H A:b -H C:d http://h/", nil), ("add -o --dir -d x http://h/", nil),
+        ("add -q -q -o a -- -o b", nil), ("list --state failed --state running", nil), ("--help", nil), ("", nil),
+    ])
+    func anOptionWithOneValueThatIsGivenTwiceIsNamed(line: String, message: String?) {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(CommandLineWords(words: words).repeatedOption == message)
+    }
+
+    /// Without the letters of an option, the first glance would miss `-T a --upload-file b`.
+    @Test func theFirstGlanceKnowsAllNamesOfEachOptionWithOneValue() throws {
+        func check(_ tree: CommandTree) {
+            for argument in tree.arguments where argument.kind == .option && !argument.isRepeating {
+                let names = Set(argument.names.map { CommandLineWords.letters[$0] ?? $0 })
+                #expect(names.count == 1, "\(tree.name): \(argument.names)")
+            }
+            tree.subcommands.forEach(check)
+        }
+        check(try CommandTree.ofThisProgram())
+    }
+
+    @Test(arguments: [
         ("remov", "unknown command \"remov\"; did you mean remove?"),
         ("--json lst", "unknown command \"lst\"; did you mean list?"),
         ("https://me:secret@h/", "a command is expected before the URL; did you mean `xferctl add URL`?"),

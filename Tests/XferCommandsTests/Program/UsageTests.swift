@@ -19,6 +19,7 @@ import XferTestSupport
         ["move", "7", "--top", "--bottom"], ["list", "--state", "stuck"], ["list", "--fields", "colour"],
         ["update", "7"], ["rpc", "task.list", "{"], ["limit", "--max-active", "0x"], ["list", "--user", "--system"],
         ["events", "--since", "-1"], ["shutdown", "--mode", "hard"], ["wait"],
+        ["add", "-T", "a", "--upload-file", "p", "http://h/"],
     ])
     func aWrongCommandLineExitsWith2AndAMessage(arguments: [String]) async throws {
         let result = try await Program.run(arguments)
