@@ -8,7 +8,7 @@ enum EntryArgument {
     }
 }
 
-extension VerbOptions {
+extension DaemonOptions {
     /// Removes the entries with these ids or URLs from a list, and says how many.
     ///
     /// - Parameter text: the line about that many removed entries.

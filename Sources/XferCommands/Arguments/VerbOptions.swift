@@ -1,14 +1,36 @@
 import ArgumentParser
 import StrictJSON
 
+/// Options of a verb that calls the daemon and prints what it answers.
+protocol DaemonOptions {
+    var connection: ConnectionOptions { get }
+    var output: OutputOptions { get }
+    /// True if only errors and the document of `--json` are printed.
+    var isQuiet: Bool { get }
+}
+
 /// The options of every verb that calls the daemon.
-struct VerbOptions: ParsableArguments {
+struct VerbOptions: ParsableArguments, DaemonOptions {
     @OptionGroup(title: "Daemon")
     var connection: ConnectionOptions
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
+    var isQuiet: Bool { false }
+}
+
+/// The options of every verb that changes something and confirms it.
+struct ActionOptions: ParsableArguments, DaemonOptions {
+    @OptionGroup var verbosity: VerbosityOptions
+    @OptionGroup var verb: VerbOptions
+
+    var connection: ConnectionOptions { verb.connection }
+    var output: OutputOptions { verb.output }
+    var isQuiet: Bool { verbosity.quiet }
+}
+
+extension DaemonOptions {
     var isFleet: Bool { connection.isFleet }
 
     func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance()) }
@@ -18,12 +40,14 @@ struct VerbOptions: ParsableArguments {
         _ answer: DaemonSession.Answer<Value>, on terminal: Terminal = .standard, _ text: (Value, Terminal) -> [String]
     ) {
         if output.json { return terminal.output.document(answer.raw) }
+        guard !isQuiet else { return }
         for line in text(answer.value, terminal) { terminal.output.line(line) }
     }
 
     /// Prints an answer that this program composed, as one document or as lines.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
         if output.json { return Output.standard.document(document()) }
+        guard !isQuiet else { return }
         for line in lines() { Output.standard.line(line) }
     }
 
@@ -148,7 +172,7 @@ struct StartOptions: ParsableArguments {
     var isForbidden = false
 }
 
-extension VerbOptions {
+extension DaemonOptions {
     /// Connects; starts a daemon of the user's if none runs and that is allowed.
     func open(_ start: StartOptions) throws(CommandFailure) -> DaemonSession {
         try DaemonSession.open(connection.instance(), mayStart: !start.isForbidden)

@@ -15,7 +15,7 @@ struct BackupCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("A file that does not exist.", valueName: "file"), completion: .file())
     var file: String
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     /// A large database takes longer than other calls.
     private static let patience = Duration.seconds(3600)

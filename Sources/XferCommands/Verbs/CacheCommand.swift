@@ -99,7 +99,7 @@ struct CacheCommand: ParsableCommand {
             transform: CacheKeyInput.argument)
         var cacheKey: CacheKeyInput?
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         /// Copying a large file takes longer than other calls.
         private static let patience = Duration.seconds(3600)
@@ -150,7 +150,7 @@ struct CacheCommand: ParsableCommand {
             help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.cacheEntries))
         var entries: [String]
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             try options.remove(CacheRemove.self, entries) {
@@ -163,7 +163,7 @@ struct CacheCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "clear", abstract: "Remove all cached responses; for operators.")
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             options.show(try options.open().call(CacheClear.self)) { result, _ in
@@ -189,7 +189,7 @@ struct CacheCommand: ParsableCommand {
         )
         var maxAge: TimeSpan?
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             var params = CacheTrim.Params()

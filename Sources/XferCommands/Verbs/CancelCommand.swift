@@ -16,5 +16,5 @@ struct CancelCommand: SelectionVerb {
     static let states: Set<TaskState> = .unfinished
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 }

@@ -18,5 +18,5 @@ struct CommitCommand: SelectionVerb {
     static let states: Set<TaskState> = [.staged]
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 }

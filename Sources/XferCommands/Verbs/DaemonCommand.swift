@@ -21,6 +21,7 @@ struct DaemonCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start", abstract: "Start a daemon of your own, unless one runs.")
 
+        @OptionGroup var verbosity: VerbosityOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
@@ -30,7 +31,7 @@ struct DaemonCommand: ParsableCommand {
             if output.json {
                 return Output.standard.document(.object(["started": .bool(located == nil), "message": .string(line)]))
             }
-            Output.standard.line(line)
+            if !verbosity.quiet { Output.standard.line(line) }
         }
     }
 
@@ -59,7 +60,7 @@ struct DaemonCommand: ParsableCommand {
             abstract: "Stop the daemon; its tasks continue at the next start.",
             discussion: "Returns when the daemon has ended. `xferctl shutdown --mode` has other ways.")
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let daemon = try options.open()

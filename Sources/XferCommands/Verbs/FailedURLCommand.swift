@@ -38,7 +38,7 @@ struct FailedURLCommand: ParsableCommand {
             help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.failedURLs))
         var entries: [String]
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             try options.remove(FailedURLRemove.self, entries, FailedURLText.removed)
@@ -50,7 +50,7 @@ struct FailedURLCommand: ParsableCommand {
             commandName: "clear",
             abstract: "Allow requests of all URLs again: yours, or every user's for an operator.")
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             options.show(try options.open().call(FailedURLClear.self)) { result, _ in

@@ -57,7 +57,7 @@ struct FleetCommand: ParsableCommand {
             help: ArgumentHelp("Directory on the node or the shared storage, absolute.", valueName: "dir"))
         var dir: String?
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let tasks = urls.map { url in
@@ -83,7 +83,7 @@ struct FleetCommand: ParsableCommand {
         @Option(help: ArgumentHelp("Nodes that may run it: \(FleetPlace.expected).", valueName: "place"))
         var to: String
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let tasks = ids.map { TaskID($0) }
@@ -105,7 +105,7 @@ struct FleetCommand: ParsableCommand {
             discussion: "When it has no tasks it may be stopped: `xferctl fleet nodes` shows it.")
 
         @Argument(help: "The node's name.") var node: String
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.openFleet().call(FleetDrain.self, FleetDrain.Params(node: node))
@@ -118,7 +118,7 @@ struct FleetCommand: ParsableCommand {
             commandName: "undrain", abstract: "Let a drained node claim tasks again.")
 
         @Argument(help: "The node's name.") var node: String
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.openFleet().call(FleetUndrain.self, FleetDrain.Params(node: node))
@@ -133,7 +133,7 @@ struct FleetCommand: ParsableCommand {
 
         @Argument(help: "The host as in a URL, with :port unless it is the scheme's default.") var host: String
         @Argument(help: "Highest number of tasks at a time.") var number: Int?
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.openFleet().call(
@@ -152,17 +152,19 @@ struct FleetCommand: ParsableCommand {
 
         @Argument(help: "The node's name.") var node: String
         @Flag(help: "Do it.") var yes = false
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.openFleet().call(
                 FleetForget.self, FleetForget.Params(node: node, confirm: yes))
-            options.show(answer) { result, _ in FleetText.lines(result, node: node) }
+            // Without --yes the effects are all that it is about.
+            let text = { (result: FleetForget.Result, _: Terminal) in FleetText.lines(result, node: node) }
+            if yes { options.show(answer, text) } else { options.verb.show(answer, text) }
         }
     }
 }
 
-extension VerbOptions {
+extension DaemonOptions {
     /// Connects to the fleet, unless the options specify a socket or a server.
     func openFleet() throws(CommandFailure) -> DaemonSession {
         let instance = try connection.instance()

@@ -68,7 +68,7 @@ struct GroupCommand: ParsableCommand {
         @Option(rate: "Bytes per second its transfers may send together, such as 512K, or `default`.")
         var send: RateArgument?
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func validate() throws {
             guard maxActive != nil || recv != nil || send != nil else {
@@ -104,7 +104,7 @@ struct GroupCommand: ParsableCommand {
         @Flag(help: "Pause the group before it has tasks.")
         var create = false
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let daemon = try options.open()
@@ -125,7 +125,7 @@ struct GroupCommand: ParsableCommand {
             abstract: "Resume the group.", aliases: ["start"])
 
         @OptionGroup var group: GroupArguments
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let daemon = try options.open()
@@ -145,7 +145,7 @@ struct GroupCommand: ParsableCommand {
             abstract: "Remove the settings of a group; its tasks stay.", discussion: "For operators.")
 
         @OptionGroup var group: GroupArguments
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let daemon = try options.open()

@@ -43,7 +43,7 @@ struct LimitCommand: ParsableCommand {
     @Option(count: "Highest number of requests to the host that begin within a minute, evenly spaced, or `default`.")
     var requestsPerMinute: LimitArgument<Int>?
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     mutating func validate() throws {
         let isOfQueue = maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil
@@ -76,7 +76,7 @@ struct LimitCommand: ParsableCommand {
             }
         }
         guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {
-            return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
+            return options.verb.show(try daemon.call(QueueStats.self)) { stats, terminal in
                 QueueText(style: terminal.style).lines(stats.limits)
             }
         }

@@ -31,7 +31,7 @@ struct MoveCommand: TaskVerb {
         transform: TaskIDArgument.argument)
     var after: TaskIDArgument?
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     mutating func validate() throws {
         guard [top, bottom, before != nil, after != nil].filter(\.self).count == 1 else {

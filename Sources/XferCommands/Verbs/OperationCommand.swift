@@ -47,7 +47,7 @@ struct OperationCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("The operation's id.", valueName: "id"), transform: OperationText.id)
         var id: OperationID
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.open().call(OperationCancel.self, OperationGet.Params(id: id))

@@ -19,5 +19,5 @@ struct PauseCommand: SelectionVerb {
     static let states: Set<TaskState> = [.queued, .waiting, .running]
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 }

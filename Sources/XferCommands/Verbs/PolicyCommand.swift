@@ -53,7 +53,7 @@ struct PolicyCommand: ParsableCommand {
         @Argument(help: "The policy's name.", completion: .daemon(.policies))
         var name: String
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             options.show(try options.open().call(PolicyRemove.self, PolicyGet.Params(name: name))) { _, _ in

@@ -65,7 +65,7 @@ struct PolicySetCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The client certificate's key.", valueName: "file"), completion: .file())
     var clientKey: String?
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     mutating func validate() throws {
         if (clientCertificate == nil) != (clientKey == nil) {

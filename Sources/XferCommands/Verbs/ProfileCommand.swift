@@ -54,7 +54,7 @@ struct ProfileCommand: ParsableCommand {
         @Argument(help: "The profile's name.", completion: .daemon(.profiles))
         var name: String
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             options.show(try options.open().call(ProfileRemove.self, ProfileGet.Params(name: name))) { _, _ in

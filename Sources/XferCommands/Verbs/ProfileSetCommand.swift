@@ -72,7 +72,7 @@ struct ProfileSetCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Send and keep the cookies that servers set.")
     var cookies: Bool?
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     mutating func validate() throws {
         if cache.cacheKey?.rule.text != nil {

@@ -33,7 +33,7 @@ struct QueueCommand: ParsableCommand {
         @Flag(help: "Also return running tasks to the queue; they keep their bytes.")
         var running = false
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.open().call(QueuePause.self, QueuePause.Params(running: running))
@@ -49,7 +49,7 @@ struct QueueCommand: ParsableCommand {
         @Flag(help: "Start waiting tasks now, and end the cooldowns of hosts.")
         var now = false
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.open().call(QueueResume.self, QueueResume.Params(now: now))

@@ -23,7 +23,7 @@ struct RemoveCommand: TaskVerb {
     @Flag(help: "With --files and a filter: delete the files of all tasks that match.")
     var yes = false
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     mutating func validate() throws { try selection.check() }
 

@@ -18,5 +18,5 @@ struct ResumeCommand: SelectionVerb {
     static let states: Set<TaskState> = [.paused, .waiting]
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 }

@@ -17,5 +17,5 @@ struct RetryCommand: SelectionVerb {
     static let states: Set<TaskState> = [.failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 }

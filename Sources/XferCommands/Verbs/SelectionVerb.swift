@@ -16,7 +16,7 @@ protocol SelectionVerb: TaskVerb {
     /// Past participle, for "3 paused".
     static var participle: String { get }
     var selection: SelectionOptions { get }
-    var options: VerbOptions { get }
+    var options: ActionOptions { get }
 }
 
 extension SelectionVerb {

@@ -17,7 +17,7 @@ struct SetSourceCommand: TaskVerb {
     @Argument(help: ArgumentHelp("The new URL.", valueName: "url"))
     var url: String
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     func run() throws {
         let answer = try options.open().call(

@@ -15,7 +15,7 @@ struct ShutdownCommand: ParsableCommand {
         help: "suspend: stop now, continue at the next start; drain: first finish running tasks; cancel: cancel all.")
     var mode = EnumArgument(ShutdownMode.suspend)
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     func run() throws {
         let answer = try options.open().call(DaemonShutdown.self, DaemonShutdown.Params(mode: mode.word))

@@ -38,7 +38,7 @@ struct SlotCommand: ParsableCommand {
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.open().call(SlotDetach.self, SlotGet.Params(slot: name))
@@ -52,7 +52,7 @@ struct SlotCommand: ParsableCommand {
         @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let answer = try options.open().call(SlotCancel.self, SlotGet.Params(slot: name))

@@ -48,7 +48,7 @@ struct StrictTransportCommand: ParsableCommand {
         @Flag(help: "Remove all hosts.")
         var all = false
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         mutating func validate() throws {
             if hosts.isEmpty, !all { throw ValidationError("Give hosts or --all.") }

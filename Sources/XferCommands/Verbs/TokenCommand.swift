@@ -85,7 +85,7 @@ struct TokenCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("Names of the tokens.", valueName: "name"))
         var names: [String]
 
-        @OptionGroup var options: VerbOptions
+        @OptionGroup var options: ActionOptions
 
         func run() throws {
             let session = try options.open()

@@ -10,7 +10,7 @@ struct OperationWaiter {
     private let terminal = Terminal.error
     private var region = LiveRegion(.error)
 
-    private init(_ id: OperationID, _ options: VerbOptions) throws(CommandFailure) {
+    private init(_ id: OperationID, _ options: some DaemonOptions) throws(CommandFailure) {
         self.id = id
         session = try LiveSession(
             options.connection, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: true)
@@ -19,7 +19,7 @@ struct OperationWaiter {
     /// Calls a verb. If the filter selects many tasks, the daemon makes it an operation, and this method waits for its
     /// end.
     static func result<Method: RPCMethod>(
-        of method: Method.Type, _ selection: TaskSelection, _ daemon: DaemonSession, _ options: VerbOptions,
+        of method: Method.Type, _ selection: TaskSelection, _ daemon: DaemonSession, _ options: some DaemonOptions,
         params: (TaskSelection) -> Method.Params
     ) throws(CommandFailure) -> DaemonSession.Answer<SelectionResult> where Method.Result == SelectionResult {
         guard let filter = selection.filter, selectsMany(filter, daemon) else {
