@@ -228,10 +228,10 @@ public struct AdmittedDirectory: Sendable {
         identity = handle.identity
     }
 
-    /// True if this directory contains a directory of this name, as far as that is visible.
-    public func hasDirectory(named name: String) -> Bool {
+    /// The kind of what has this name in the directory; nil if nothing visible has it.
+    public func kind(of name: String) -> FileStatus.Kind? {
         var facts = stat()
-        return lstat("\(path)/\(name)", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+        return lstat("\(path)/\(name)", &facts) == 0 ? FileStatus(facts).kind : nil
     }
 
     /// True if the path leads to it and files may be created in it now.

@@ -93,10 +93,9 @@ final class DirectoryAdmission: Sendable {
         return try opening.get()
     }
 
-    /// True if the directory has a directory of this name; nil if that cannot be determined without waiting.
-    func hasDirectory(named name: String, in directory: String, _ roots: AllowedRoots) -> Bool? {
-        guard roots.users.isEmpty else { return nil }
-        return admitted(Key(roots: roots, directory: directory))?.hasDirectory(named: name)
+    /// The directory, if its names can be inspected without waiting and with the service's rights; nil otherwise.
+    func inspectable(_ directory: String, _ roots: AllowedRoots) -> AdmittedDirectory? {
+        roots.users.isEmpty ? admitted(Key(roots: roots, directory: directory)) : nil
     }
 
     /// True if files can be created in the directory now, as far as that is known without waiting: also false for one

@@ -45,7 +45,7 @@ extension TaskAdmission {
         }
         try await checkAllowedName(destination, path: path + "output")
         specification.destination.directoryIdentity = identity
-        try await refuseDirectory(destination, path: path + "output")
+        try await requireFile(destination, path: path + "output")
         try await checkReplacement(by: specification, path: path + "output")
     }
 
@@ -136,15 +136,16 @@ extension TaskAdmission {
         return await pool.run { [rights, principal] in rights.destinationRoots(destination, of: principal) }
     }
 
-    /// Throws if the output is a directory, which would be noticed only after the last byte otherwise.
-    private func refuseDirectory(_ destination: Destination, path: String) async throws {
+    /// Throws if the output is a directory, a device, a FIFO or a socket. It would be noticed only after the last byte
+    /// otherwise, and a file beside `/dev/null` is never what the caller wanted.
+    private func requireFile(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
         let roots = await roots(destination)
-        let isDirectory: Bool
-        if let known = directories.hasDirectory(named: name, in: destination.directory, roots) {
-            isDirectory = known
+        let kind: FileStatus.Kind?
+        if let known = directories.inspectable(destination.directory, roots) {
+            kind = known.kind(of: name)
         } else {
-            let kind = try? await paths.pool(of: principal, forPath: destination.directory).run {
+            kind = try? await paths.pool(of: principal, forPath: destination.directory).run {
                 let isOperators = roots.users.isEmpty
                 let directory =
                     isOperators
@@ -152,12 +153,19 @@ extension TaskAdmission {
                     : try roots.open(directory: destination.directory)
                 return try directory.status(of: name)?.kind
             }
-            isDirectory = kind == .directory
         }
-        guard isDirectory else { return }
-        throw ManagerError.invalidField(
-            path: path, reason: "\(destination.directory)/\(name) is a directory",
-            expected: "the path of a file; a directory goes into dir")
+        let found = destination.directory + (destination.directory == "/" ? "" : "/") + name
+        switch kind {
+        case .directory?:
+            throw ManagerError.invalidField(
+                path: path, reason: "\(found) is a directory",
+                expected: "the path of a file; a directory goes into dir")
+        case .other?:
+            throw ManagerError.invalidField(
+                path: path, reason: FileError.isSpecial(path: found).description,
+                expected: "the path of a file")
+        case .regular?, .symbolicLink?, nil: break
+        }
     }
 
     /// Throws if the task would replace a file that it may not. The publishing checks it again; without this check the

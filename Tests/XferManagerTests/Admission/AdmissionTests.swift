@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import XferModel
 import XferTestSupport
@@ -35,6 +36,23 @@ import XferTestSupport
         #expect(try await run(true) == 8)
         #expect(try await run(true, exceptions: "127.0.0.0/8") == 6)
         #expect(proxy.requests.count == 1 && proxy.requests[0].target.hasPrefix("http://127.0.0.1:"))
+    }
+
+    /// Like `/dev/null`: a file `null (1)` beside it is never what the caller wanted.
+    @Test(arguments: ConflictPolicy.allCases)
+    func theNameOfAFIFOIsRefusedBeforeTheRequest(policy: ConflictPolicy) async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        #expect(mkfifo("\(fixture.downloads)/pipe", 0o600) == 0)
+        let reason = "\"\(fixture.downloads)/pipe\" is a device, a socket or a pipe, which a file never replaces"
+        await #expect(
+            throws: ManagerError.invalidField(path: "output", reason: reason, expected: "the path of a file")
+        ) {
+            try await fixture.add("/a", as: "pipe", to: manager) { $0.destination.onConflict = policy }
+        }
+        #expect(fixture.server.requests.isEmpty)
+        await manager.shutdown(.suspend)
     }
 
     @Test func aVariableThatNamesNoProxyIsNotPassedBy() async throws {
