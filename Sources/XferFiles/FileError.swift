@@ -69,7 +69,7 @@ public enum FileError: Error, Hashable, Sendable {
     /// The kernel or the file system lacks a necessary feature.
     case unsupported(String)
     /// Another daemon uses this state directory.
-    case alreadyLocked(path: String, pid: Int32?)
+    case alreadyLocked(path: String, pid: Int32?, socket: String? = nil)
     /// The state directory is not safe to use.
     case insecureStateDirectory(path: String, problem: String)
     /// The content of a cached file differs from the stored content.
@@ -132,8 +132,8 @@ extension FileError: CustomStringConvertible {
         case .fileTooLarge(let path, let length, nil):
             "\(path.quoted) would have \(length) bytes, more than a file of its file system can have"
         case .unsupported(let what): what
-        case .alreadyLocked(let path, let pid):
-            "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one, or give this one another --state-dir"
+        case .alreadyLocked(let path, let pid, let socket):
+            "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one\(socket.map { " (XFERD_SOCKET=\($0))" } ?? ""), or give this one another --state-dir"
         case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
         case .damagedBlob(let path, let problem): "\(path.quoted) is not the stored file: \(problem)"
         case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"

@@ -83,6 +83,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var meteredInterfaces: [InterfacePattern] = []
     /// The service's environment. It may contain credentials and proxies.
     public var environment: [String: String] = [:]
+    /// The path of the daemon's socket, for the message of a second daemon; nil if it has none.
+    public var socket: String?
     /// The directory of credentials from the service manager.
     public var credentialsDirectory: String?
     /// The uid that the daemon runs as. This user and root are operators.

@@ -56,6 +56,7 @@ package struct Instance: Sendable {
         result.admission.ownListeners = OwnListeners.addresses(settings.listen + settings.fleet.listen)
         result.environment = environment
         result.recordsCrashes = true
+        result.socket = paths.socket
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.policies.map(\.policy)
         result.webhooks = settings.webhooks.map { $0.resolved() }

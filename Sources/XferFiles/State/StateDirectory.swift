@@ -27,10 +27,13 @@ public final class StateDirectory: Sendable {
         lock = try Self.acquireLock(in: directory)
     }
 
-    /// Writes the pid of the lock's owner. Only the message of a second daemon uses it (flock does not report the
-    /// owner), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
-    public func writeHolder() {
-        let text = Array("\(getpid())\n".utf8)
+    /// Writes the pid of the lock's owner, and its socket. Only the message of a second daemon uses them (flock does not
+    /// report the owner), so a failure is ignored. Call it when the daemon can run, since a refused start must change
+    /// nothing.
+    ///
+    /// - Parameter socket: nil if the owner has none.
+    public func writeHolder(socket: String? = nil) {
+        let text = Array("\(getpid())\n\(socket.map { "\($0)\n" } ?? "")".utf8)
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
     }
 
@@ -101,16 +104,18 @@ extension StateDirectory {
         switch retryingInterrupts({ flock(lock.raw, LOCK_EX | LOCK_NB) }) {
         case .value: break
         case .failure(let code) where code == EWOULDBLOCK:
-            throw .alreadyLocked(path: directory.path, pid: holder(of: lock))
+            let (pid, socket) = holder(of: lock)
+            throw .alreadyLocked(path: directory.path, pid: pid, socket: socket)
         case .failure(let code): throw .system(operation: "lock", path: path, code: code)
         }
         return lock
     }
 
-    private static func holder(of lock: Descriptor) -> Int32? {
-        var bytes = [UInt8](repeating: 0, count: 16)
+    private static func holder(of lock: Descriptor) -> (pid: Int32?, socket: String?) {
+        var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(lock.raw, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        return Int32(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self), radix: 10)
+        guard count > 0 else { return (nil, nil) }
+        let lines = bytes[..<count].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        return (lines.first.flatMap { Int32($0, radix: 10) }, lines.count > 1 ? lines[1] : nil)
     }
 }

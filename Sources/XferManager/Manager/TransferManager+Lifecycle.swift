@@ -11,7 +11,7 @@ import XferSystem
 extension TransferManager {
     /// Restores the work of the last daemon and starts. Call it before any client is accepted.
     public func start() async throws {
-        context.stateDirectory.writeHolder()
+        context.stateDirectory.writeHolder(socket: settings.socket)
         backup.sweep()
         try await queue.loadOverrides()
         try await strictTransport.begin()

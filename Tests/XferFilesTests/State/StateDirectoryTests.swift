@@ -77,6 +77,10 @@ import XferThreads
             first.writeHolder()
             #expect(throws: FileError.alreadyLocked(path: path, pid: getpid())) { try StateDirectory(path: path) }
             #expect(first.path == path)
+            first.writeHolder(socket: "/run/xferd/xferd.sock")
+            let refusal = FileError.alreadyLocked(path: path, pid: getpid(), socket: "/run/xferd/xferd.sock")
+            #expect(throws: refusal) { try StateDirectory(path: path) }
+            #expect(refusal.description.contains("use that one (XFERD_SOCKET=/run/xferd/xferd.sock)"))
         }
         _ = try StateDirectory(path: path)
         #expect(FileError.alreadyLocked(path: path, pid: 7).description.contains("pid 7"))
