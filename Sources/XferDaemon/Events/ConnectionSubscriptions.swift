@@ -73,6 +73,14 @@ package final class ConnectionSubscriptions: Sendable {
         pump?.cancel()
     }
 
+    /// The handler of `events.unsubscribe`.
+    package var stopHandler: Handler {
+        Handler(EventsUnsubscribe.self) { [self] params, context in
+            try stop(params.subscription, of: context.connection)
+            return Done()
+        }
+    }
+
     private func end(_ connection: UInt64) {
         let pumps = state.withLockedValue { $0.pumps.removeValue(forKey: connection) }
         for pump in (pumps ?? [:]).values { pump?.cancel() }

@@ -12,7 +12,7 @@ struct EventHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(EventsSubscribe.self, subscribe), Handler(EventsUnsubscribe.self, unsubscribe),
+            Handler(EventsSubscribe.self, subscribe), subscriptions.stopHandler,
             Handler(EventsSince.self, encoding: since),
         ]
     }
@@ -36,11 +36,6 @@ struct EventHandlers: Sendable {
         let feed = try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
         let id = try subscriptions.start(feed, on: context.connection)
         return EventsSubscribe.Result(subscription: id, lastSeq: feed.startSeq, firstSeq: feed.gapBefore)
-    }
-
-    private func unsubscribe(_ params: EventsUnsubscribe.Params, _ context: CallContext) throws -> Done {
-        try subscriptions.stop(params.subscription, of: context.connection)
-        return Done()
     }
 
     private func since(

@@ -5,7 +5,7 @@ import XferModel
 import XferProtocol
 
 /// The handlers of the methods `task.*`. They call the manager and encode its results.
-struct TaskHandlers: Sendable {
+struct TaskHandlers: TaskService {
     let tasks: TaskCommands
     let queries: TaskQueries
     let bytes: ByteReader
@@ -20,24 +20,19 @@ struct TaskHandlers: Sendable {
     let defaults: @Sendable () -> TaskDefaults
 
     var all: [Handler] {
-        [
-            Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, encoding: list),
+        commonTaskHandlers + [
             Handler(TaskCount.self) { params, context in
                 TaskCount.Result(
                     counts: try await queries.counts(
                         matching: params.filter?.stored ?? TaskQuery(), for: context.caller.principal))
             },
-            Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update),
-            Handler(TaskUpdateMany.self, updateMany), Handler(TaskMove.self, move),
-            Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
+            Handler(TaskUpdateMany.self, updateMany), Handler(TaskSetSource.self, setSource),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             Handler(TaskRecordDigest.self, recordDigest),
-            verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
-            verb(TaskRetry.self, .retry), Handler(TaskRemove.self, remove),
         ]
     }
 
-    private func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
+    func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
         // Before the commit: the event of the add has a higher number.
         let seq = queries.lastSeq
         switch params {
@@ -60,7 +55,7 @@ struct TaskHandlers: Sendable {
         }
     }
 
-    private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
+    func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
         let task = try await queries.task(params.id, for: context.caller.principal)
         var record = try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task)
         if params.secrets == true {
@@ -74,9 +69,7 @@ struct TaskHandlers: Sendable {
         return TaskGet.Result(task: record)
     }
 
-    private func list(
-        _ params: TaskList.Params, _ context: CallContext, _: (TaskList.Result) -> [UInt8]
-    ) async throws -> [UInt8] {
+    func list(_ params: TaskList.Params, _ context: CallContext) async throws -> [UInt8] {
         var page = try await queries.list(
             params.filter?.stored ?? TaskQuery(), params.order, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
@@ -92,9 +85,7 @@ struct TaskHandlers: Sendable {
     /// The number of tasks above which a wait reads the tasks and makes the answer in a turn of its own.
     private static let longWait = 50
 
-    private func wait(
-        _ params: TaskWait.Params, _ context: CallContext, _: (TaskWait.Result) -> [UInt8]
-    ) async throws -> [UInt8] {
+    func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> [UInt8] {
         let tasks: WaitGoal.Tasks =
             if let filter = params.filter { .matching(filter.stored) } else { .ids(params.ids ?? []) }
         let wait = try await queries.beginWait(
@@ -122,21 +113,18 @@ struct TaskHandlers: Sendable {
     private func answer(_ outcome: WaitOutcome, _ columns: TaskColumns) async throws -> [UInt8] {
         var text = PageText()
         for record in try await records(of: outcome.tasks, columns) where !text.append(record) { break }
-        var result = TaskWait.Result(tasks: [], timedOut: !outcome.isOver)
-        let omitted = outcome.tasks[text.count...].map(\.id) + outcome.unread
-        result.omitted = omitted.isEmpty ? nil : Array(omitted.prefix(TaskLimits.batchSize))
-        result.open = outcome.open.isEmpty ? nil : Array(outcome.open.prefix(TaskLimits.batchSize))
-        result.openCount = outcome.open.count > TaskLimits.batchSize ? outcome.open.count : nil
-        result.missing = outcome.missing.isEmpty ? nil : outcome.missing
-        return text.answer(result)
+        return text.answer(
+            TaskWait.Result(
+                omitted: outcome.tasks[text.count...].map(\.id) + outcome.unread, open: outcome.open,
+                missing: outcome.missing, isOver: outcome.isOver))
     }
 
-    private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
+    func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
         let task = try await tasks.update(params.id, params.changes, for: context.caller.principal)
         return TaskUpdate.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
-    private func move(_ params: TaskMove.Params, _ context: CallContext) async throws -> TaskMove.Result {
+    func move(_ params: TaskMove.Params, _ context: CallContext) async throws -> TaskMove.Result {
         let position: MovePosition =
             switch (params.to, params.target) {
             case (.before, let target?): .before(target)
@@ -154,7 +142,7 @@ struct TaskHandlers: Sendable {
         return TaskSetSource.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
-    private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
+    func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
         let page = try await bytes.result(
             of: params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskResult.Result(
@@ -188,12 +176,7 @@ struct TaskHandlers: Sendable {
         return .ids(try await staging.commit(params.ids ?? [], for: principal))
     }
 
-    private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
-    where Method.Params == TaskSelection, Method.Result == SelectionResult {
-        Handler(method) { params, context in try await apply(verb, to: params, context) }
-    }
-
-    private func apply(
+    func apply(
         _ verb: TaskVerb, to selection: TaskSelection, _ context: CallContext
     ) async throws -> SelectionResult {
         let principal = context.caller.principal
@@ -222,7 +205,7 @@ struct TaskHandlers: Sendable {
         return .operation(SelectionResult.Begun(operation: operation.id, seq: seq))
     }
 
-    private func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
+    func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
         guard params.files == true else { return try await apply(.remove, to: params.selection, context) }
         if let begun = try await begin(.remove, deletesFiles: true, params.selection, context) { return begun }
         let principal = context.caller.principal

@@ -25,10 +25,7 @@ extension FleetFace {
                     return PageText.events(messages, reached: page.next)
                 }),
             Handler(EventsSubscribe.self) { params, context in try await subscribe(params, context) },
-            Handler(EventsUnsubscribe.self) { params, context in
-                try subscriptions.stop(params.subscription, of: context.connection)
-                return Done()
-            },
+            subscriptions.stopHandler,
         ]
     }
 

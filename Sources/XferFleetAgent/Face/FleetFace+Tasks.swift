@@ -8,45 +8,20 @@ import XferProtocol
 import XferSystem
 
 /// `task.*` of the fleet.
-extension FleetFace {
+extension FleetFace: TaskService {
     var taskHandlers: [Handler] {
-        [
-            Handler(TaskAdd.self) { params, context in try await add(params, FleetCaller(context.caller)) },
+        commonTaskHandlers + [
             Handler(FleetAdd.self) { params, context in
                 let place = FleetPlace(params.place)
                 return try await add(params.tasks, at: place, FleetCaller(context.caller)) { "tasks[\($0)]." }
-            },
-            Handler(TaskGet.self) { params, context in
-                guard params.secrets != true else {
-                    throw Self.unsupported("secrets", "a fleet stores no secrets of its tasks")
-                }
-                let found = try await task(params.id, for: FleetCaller(context.caller))
-                return TaskGet.Result(task: record(found, params.fields ?? .all))
-            },
-            Handler(
-                TaskList.self, encoding: { params, context, _ in try await list(params, FleetCaller(context.caller)) }),
-            Handler(
-                TaskWait.self, encoding: { params, context, _ in try await wait(params, FleetCaller(context.caller)) }),
-            Handler(TaskUpdate.self) { params, context in try await update(params, FleetCaller(context.caller)) },
-            Handler(TaskMove.self) { params, context in try await reorder(params, FleetCaller(context.caller)) },
-            Handler(TaskResult.self) { params, context in try await result(params, FleetCaller(context.caller)) },
-            verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
-            verb(TaskRetry.self, .retry),
-            Handler(TaskRemove.self) { params, context in
-                guard params.files != true else {
-                    throw RPCFailure(
-                        .invalidParams,
-                        "files: the files of a fleet's tasks are on their nodes and are not deleted from here",
-                        data: ErrorData(reason: "not_in_fleet", path: "files", expected: "the field left out"))
-                }
-                return try await apply(.remove, to: params.selection, FleetCaller(context.caller))
-            },
+            }
         ]
     }
 
     // MARK: Adding
 
-    private func add(_ params: TaskAdd.Params, _ caller: FleetCaller) async throws -> TaskAdd.Result {
+    func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
+        let caller = FleetCaller(context.caller)
         switch params {
         case .one(let task):
             let added = try await add([task], at: nil, caller) { _ in "" }
@@ -151,7 +126,16 @@ extension FleetFace {
 
     // MARK: Reading
 
-    private func list(_ params: TaskList.Params, _ caller: FleetCaller) async throws -> [UInt8] {
+    func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
+        guard params.secrets != true else {
+            throw Self.unsupported("secrets", "a fleet stores no secrets of its tasks")
+        }
+        let found = try await task(params.id, for: FleetCaller(context.caller))
+        return TaskGet.Result(task: record(found, params.fields ?? .all))
+    }
+
+    func list(_ params: TaskList.Params, _ context: CallContext) async throws -> [UInt8] {
+        let caller = FleetCaller(context.caller)
         guard params.order != .queue else {
             throw RPCFailure(
                 .invalidParams, "order: a fleet has no order over all nodes, expected asc or desc",
@@ -269,8 +253,8 @@ extension FleetFace {
         RPCFailure(.invalidParams, "\(path): \(reason)", data: ErrorData(reason: "not_in_fleet", path: path))
     }
 
-    private func result(_ params: TaskResult.Params, _ caller: FleetCaller) async throws -> TaskResult.Result {
-        let found = try await task(params.id, for: caller)
+    func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
+        let found = try await task(params.id, for: FleetCaller(context.caller))
         let bytes = try await attempt { () throws(FleetError) in try await database.tasks.result(found.id) }
         guard let bytes else {
             throw RPCFailure(

@@ -3,17 +3,37 @@ import StrictJSON
 import XferCore
 import XferDaemon
 import XferFleet
+import XferManager
 import XferModel
 import XferProtocol
 
 /// Changes of tasks of the fleet: the verbs of `task.*`, `task.update` and `task.move`.
 extension FleetFace {
-    func verb<Method: RPCMethod>(_ method: Method.Type, _ wish: FleetWish) -> Handler
-    where Method.Params == TaskSelection, Method.Result == SelectionResult {
-        Handler(method) { params, context in try await apply(wish, to: params, FleetCaller(context.caller)) }
+    func apply(
+        _ verb: TaskVerb, to selection: TaskSelection, _ context: CallContext
+    ) async throws -> SelectionResult {
+        let wish: FleetWish =
+            switch verb {
+            case .pause: .pause
+            case .resume: .resume
+            case .cancel: .cancel
+            case .retry: .retry
+            case .remove: .remove
+            }
+        return try await apply(wish, to: selection, FleetCaller(context.caller))
     }
 
-    func apply(
+    func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
+        guard params.files != true else {
+            throw RPCFailure(
+                .invalidParams,
+                "files: the files of a fleet's tasks are on their nodes and are not deleted from here",
+                data: ErrorData(reason: "not_in_fleet", path: "files", expected: "the field left out"))
+        }
+        return try await apply(.remove, to: params.selection, context)
+    }
+
+    private func apply(
         _ wish: FleetWish, to selection: TaskSelection, _ caller: FleetCaller
     ) async throws -> SelectionResult {
         guard selection.background != true else {
@@ -71,7 +91,8 @@ extension FleetFace {
         return outcomes
     }
 
-    func update(_ params: TaskUpdate.Params, _ caller: FleetCaller) async throws -> TaskUpdate.Result {
+    func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
+        let caller = FleetCaller(context.caller)
         _ = try await task(params.id, for: caller)
         var fields = params.changes.wire.objectValue ?? JSONObject()
         if let priority = params.changes.priority {
@@ -102,8 +123,9 @@ extension FleetFace {
             data: ErrorData(reason: "invalid_state", taskID: id, state: unchanged.state.value))
     }
 
-    func reorder(_ params: TaskMove.Params, _ caller: FleetCaller) async throws -> TaskMove.Result {
-        switch params.to {
+    func move(_ params: TaskMove.Params, _ context: CallContext) async throws -> TaskMove.Result {
+        let caller = FleetCaller(context.caller)
+        return switch params.to {
         case .top: .ids(try await apply(.reorder(.top), to: params.ids, caller))
         case .bottom: .ids(try await apply(.reorder(.bottom), to: params.ids, caller))
         case .before, .after:

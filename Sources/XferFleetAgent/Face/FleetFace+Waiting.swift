@@ -8,7 +8,8 @@ import XferSystem
 
 /// `task.wait` of the fleet.
 extension FleetFace {
-    func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> [UInt8] {
+    func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> [UInt8] {
+        let caller = FleetCaller(context.caller)
         let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
         let until = Set(params.until?.values ?? [])
         func isOver(_ task: FleetTask) -> Bool { task.state.isEnd || until.contains(task.state.local) }
@@ -76,13 +77,9 @@ extension FleetFace {
     ) async throws -> [UInt8] {
         let wanted = columns?.names.isEmpty == true ? [] : ids.compactMap { tasks[$0] }
         let text = try await records(of: wanted, columns)
-        var result = TaskWait.Result(tasks: [], timedOut: timedOut)
-        let omitted = wanted.dropFirst(text.count).map { TaskID($0.id.rawValue) }
-        result.omitted = omitted.isEmpty ? nil : omitted
-        result.open = open.isEmpty ? nil : Array(open.sorted().prefix(TaskLimits.batchSize))
-        result.openCount = open.count > TaskLimits.batchSize ? open.count : nil
-        let missing = ids.filter { tasks[$0] == nil }
-        result.missing = missing.isEmpty ? nil : missing
-        return text.answer(result)
+        return text.answer(
+            TaskWait.Result(
+                omitted: wanted.dropFirst(text.count).map { TaskID($0.id.rawValue) }, open: open.sorted(),
+                missing: ids.filter { tasks[$0] == nil }, isOver: !timedOut))
     }
 }
