@@ -45,15 +45,7 @@ extension FleetFace {
         let filter = try filter(selection.filter, caller)
         var (changedCount, unchanged): (Int64, Int64) = (0, 0)
         var ids: [FleetTaskID] = []
-        var after: FleetTaskID?
-        repeat {
-            let from = after
-            let page = try await attempt { () throws(FleetError) in
-                try await database.tasks.list(filter, after: from, newestFirst: false, limit: 1000)
-            }
-            ids += page.tasks.map(\.id)
-            after = page.next
-        } while after != nil
+        try await readPages(of: filter) { ids += $0.map(\.id) }
         for chunk in ids.chunks(of: 1000) {
             for outcome in try await outcomes(wish, chunk, caller) {
                 if outcome.hasEffect { changedCount += 1 } else { unchanged += 1 }

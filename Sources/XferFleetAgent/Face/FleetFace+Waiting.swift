@@ -47,21 +47,16 @@ extension FleetFace {
     /// The unfinished tasks that match.
     private func ids(_ filter: TaskFilter, _ caller: FleetCaller) async throws -> [TaskID] {
         let filter = try self.filter(filter, caller)
-        var (ids, after): ([TaskID], FleetTaskID?) = ([], nil)
-        repeat {
-            let from = after
-            let page = try await attempt { () throws(FleetError) in
-                try await database.tasks.list(filter, after: from, newestFirst: false, limit: 1000)
-            }
-            ids += page.tasks.filter { !$0.state.isEnd }.map { TaskID($0.id.rawValue) }
+        var ids: [TaskID] = []
+        try await readPages(of: filter) { tasks throws(RPCFailure) in
+            ids += tasks.filter { !$0.state.isEnd }.map { TaskID($0.id.rawValue) }
             guard ids.count <= TaskLimits.batchSize else {
                 let limit = TaskLimits.batchSize
                 throw RPCFailure(
                     .limitExceeded, "filter: more than \(limit) unfinished tasks match; use events.subscribe",
                     data: ErrorData(reason: "limit_exceeded", path: "filter", limit: Int64(clamping: limit)))
             }
-            after = page.next
-        } while after != nil
+        }
         return ids
     }
 

@@ -96,6 +96,21 @@ struct FleetFace: Sendable {
         return tasks
     }
 
+    /// Calls `body` with each page of the tasks that match, in the order of their ids.
+    func readPages(
+        of filter: FleetTaskFilter, _ body: ([FleetTask]) throws(RPCFailure) -> Void
+    ) async throws(RPCFailure) {
+        var after: FleetTaskID?
+        repeat {
+            let from = after
+            let page = try await attempt { () throws(FleetError) in
+                try await database.tasks.list(filter, after: from, newestFirst: false, limit: 1000)
+            }
+            try body(page.tasks)
+            after = page.next
+        } while after != nil
+    }
+
     func record(_ task: FleetTask, _ columns: TaskColumns?) -> TaskRecord {
         records.record(task, nodeStatus()).selecting(columns ?? .listing)
     }
