@@ -45,8 +45,8 @@ extension FailureAdvice {
         case .webPage:
             return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
         case .unprovenBeginning:
-            return "Add it again with --checksum; or with --resume unsafe, if you know that the file is the beginning "
-                + "of this one; or with -o NAME, which fetches all of it."
+            return "Add it again with --checksum (not md5 or sha-1); or with --resume unsafe, if you know that the "
+                + "file is the beginning of this one; or with --on-conflict verify or -o NAME, which fetch all of it."
         case .proxyNegotiate:
             return "Log in at the proxy with Kerberos: "
                 + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-negotiate")

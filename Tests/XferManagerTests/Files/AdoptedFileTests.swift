@@ -105,6 +105,20 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// The digest is right for a complete file, and too weak to join bytes of two versions.
+    @Test(arguments: [Checksum.Algorithm.md5, .sha1])
+    func underAWeakChecksumAPartialFileIsRefusedAndACompleteOneIsKept(algorithm: Checksum.Algorithm) async throws {
+        let (fixture, manager) = try await open()
+        let task = try await end(fixture, manager) { $0.checksum = Self.source.checksum(algorithm) }
+        #expect(task.state == .failed && task.error?.reason == .destinationExists)
+        #expect(task.error?.message.contains("\(algorithm.rawValue) is too weak") == true)
+        #expect(try FileTree.read(fixture.downloads + "/a") == Self.source.bytes(0..<Self.kept))
+        try FileTree.write(Self.source.bytes, to: fixture.downloads + "/a")
+        let complete = try await end(fixture, manager) { $0.checksum = Self.source.checksum(algorithm) }
+        #expect(complete.state == .completed && complete.outcome.skipped && fixture.server.requests.isEmpty)
+        await manager.shutdown(.suspend)
+    }
+
     @Test(arguments: [false, true])
     func anUnsafeResumptionReplacesTheFileOnlyIfTheNewOneBeginsWithIt(isChanged: Bool) async throws {
         let (fixture, manager) = try await open()

@@ -10,7 +10,7 @@ extension DownloadRun {
     /// whole.
     ///
     /// - Throws: `destinationExists` if nothing would show that the bytes are right, and the file has the task's name:
-    ///   its owner decides.
+    ///   its owner decides. A digest that is too weak to join bytes shows nothing.
     func adoptedFile(in directory: DirectoryHandle) async throws -> AdoptedFile? {
         guard specification.destination.onConflict == .continue, !hasIntent,
             transfer.resumeData.committedByteCount == 0,
@@ -25,12 +25,15 @@ extension DownloadRun {
         let proof = AdoptionRules.proof(
             for: specification, modifiedAt: found.facts.modifiedAt, changedAt: found.facts.changedAt)
         guard let proof else {
-            // A digest that is too weak to join bytes still decides whether the new file replaces the existing one.
-            guard specification.checksum == nil, found.name == name else { return nil }
+            let isStrong = specification.checksum?.algorithm.isStrong == true
+            guard !isStrong, found.name == name else { return nil }
+            let weak = specification.checksum?.algorithm.rawValue
+            let digest = weak.map { "; \($0) is too weak to join them to the rest" }
+            let way = (weak == nil ? "set a checksum, or " : "") + "allow it with resume: unsafe"
             throw TransferError(
                 .destinationExists,
                 "\(found.path) exists and cannot be continued: nothing shows that its \(found.facts.length) bytes are "
-                    + "of the version that the server has; set a checksum, or allow it with resume: unsafe",
+                    + "of the version that the server has\(digest ?? ""); \(way)",
                 cause: .unprovenBeginning)
         }
         return AdoptionRules.resumeData(complete: found.complete, total: found.total, proof: proof)
