@@ -49,7 +49,8 @@ struct DestinationOptions: ParsableArguments {
 
     func validate() throws {
         guard continues, let policy = conflict.policy?.word, policy != .continue else { return }
-        throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other.")
+        let hint = policy == .verify ? ": -c, too, keeps a file that has its checksum, and continues any other" : ""
+        throw ValidationError("-c and --on-conflict \(policy.rawValue) exclude each other\(hint).")
     }
 
     /// Checks that the options do not contradict those for the file.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import XferModel
 
-/// A point in the past as people write it: `yesterday`, `today`, `2h` (before now), `08:00` (the last one), a date, or
-/// RFC 3339.
+/// A point in the past as people write it: `yesterday`, `today`, either with a time of day, `2h` (before now), `08:00`
+/// (the last one), a date, or RFC 3339.
 struct PastTimeArgument: Hashable, Sendable {
     let time: Timestamp
 
@@ -10,6 +10,9 @@ struct PastTimeArgument: Hashable, Sendable {
     init?(_ text: String, now: Timestamp, zone: LocalZone = .machine) {
         func midnight(_ moment: Timestamp) -> Timestamp? {
             zone.civil(moment).flatMap { zone.timestamp($0.at([0, 0, 0])) }
+        }
+        func dayBefore(_ moment: Timestamp) -> Timestamp? {
+            midnight(moment).map { $0.advanced(by: .seconds(-3600)) }
         }
         func clock(_ text: String) -> Timestamp? {
             guard let next = TimeArgument(text, now: now, zone: zone)?.time else { return nil }
@@ -22,7 +25,11 @@ struct PastTimeArgument: Hashable, Sendable {
             switch text {
             case "now": now
             case "today": midnight(now)
-            case "yesterday": midnight(now).flatMap { midnight($0.advanced(by: .seconds(-3600))) }
+            case "yesterday": dayBefore(now).flatMap(midnight)
+            case _ where text.hasPrefix("today "): TimeArgument(text, now: now, zone: zone)?.time
+            case _ where text.hasPrefix("yesterday "):
+                dayBefore(now).flatMap { TimeArgument("today" + text.dropFirst(9), now: $0, zone: zone)?.time }
+            case _ where text.hasPrefix("tomorrow"): nil
             default:
                 if let span = Self.span(text) {
                     now.advanced(by: .seconds(-span))
@@ -49,7 +56,8 @@ struct PastTimeArgument: Hashable, Sendable {
     /// Reads an option's value; the refusal lists the accepted values.
     static func argument(_ text: String) throws -> PastTimeArgument {
         guard let argument = PastTimeArgument(text, now: .now) else {
-            throw ValidationError("expected a time such as yesterday, 2h (ago), 08:00, 2027-01-01 or 2027-01-01 10:00")
+            throw ValidationError(
+                "expected a time such as yesterday 22:00, 2h (ago), 08:00, 2027-01-01 or 2027-01-01 10:00")
         }
         return argument
     }

@@ -28,6 +28,21 @@ struct TaskSearch {
         return filter == TaskFilter() ? nil : filter
     }
 
+    /// Throws if an id that is listed alone, not in a range, belongs to no task.
+    func requireTasks(_ daemon: DaemonSession) throws(CommandFailure) {
+        let singles = Set(ids.flatMap(\.singles)).sorted { $0.rawValue < $1.rawValue }
+        guard !singles.isEmpty, singles.count <= TaskPages.largest else { return }
+        var params = TaskList.Params()
+        params.filter = TaskFilter()
+        params.filter?.ids = OneOrMany(singles)
+        params.limit = singles.count
+        params.fields = TaskColumns([])
+        let found = Set(try daemon.call(TaskList.self, params).value.tasks.map(\.id))
+        let missing = singles.filter { !found.contains($0) }
+        guard !missing.isEmpty else { return }
+        throw CommandFailure(.refused, "there is no task \(missing.map(\.description).joined(separator: ", "))")
+    }
+
     func matches(_ task: TaskRecord) -> Bool {
         if let since {
             // What has not ended yet counts by its addition.

@@ -8,15 +8,21 @@ struct MemberFigures: Hashable, Sendable {
     private(set) var total: Int64 = 0
     private(set) var unknown = 0
     private(set) var rate: Int64 = 0
+    /// The number of files that were right or current already. Their bytes are not counted.
+    private(set) var existing = 0
 
     /// The highest number of members for which the figures are shown, since each thousand needs a call.
     static let mostMembers: Int64 = 20_000
 
-    static let fields = TaskColumns(["state", "progress", "batch", "kind", "url"])
+    static let fields = TaskColumns(["state", "progress", "batch", "kind", "url", "skipped", "not_modified"])
 
     mutating func add(_ record: TaskRecord) {
         let task = TaskSummary(record)
         guard task.state != TaskState.cancelled.rawValue else { return }
+        guard !task.isSkipped, !task.isNotModified else {
+            existing += 1
+            return
+        }
         received = received.addingSaturated(max(0, task.received))
         if task.isRunning { rate = rate.addingSaturated(max(0, task.rate)) }
         if let length = task.total {
@@ -28,9 +34,10 @@ struct MemberFigures: Hashable, Sendable {
         }
     }
 
-    /// Names and texts of the lines; none if no byte is known.
+    /// Names and texts of the lines; none about bytes if none is known.
     var lines: [(name: String, text: String)] {
-        guard received > 0 || total > 0 else { return [] }
+        let kept = existing > 0 ? [("kept", "\(existing) existed already")] : []
+        guard received > 0 || total > 0 else { return kept }
         let known = total > 0 ? " of \(ByteText.size(total))" : ""
         let others = unknown > 0 ? ", \(unknown) of unknown length" : ""
         var lines = [("bytes", "\(ByteText.size(received))\(known)\(others)")]
@@ -38,7 +45,7 @@ struct MemberFigures: Hashable, Sendable {
             let left = secondsLeft.map { ", \(DurationText.short($0)) left" } ?? ""
             lines.append(("rate", ByteText.rate(rate) + left))
         }
-        return lines
+        return lines + kept
     }
 
     /// The columns of a listing.

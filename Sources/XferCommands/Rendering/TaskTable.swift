@@ -24,7 +24,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .label: "its label"
         case .host: "the server's name"
         case .name: "the file's name"
-        case .path: "the published file"
+        case .path: "the published file, or the place for it"
         case .note: "the reason why it waits or failed"
         case .url: "requested text"
         case .added: "the time at which it was added"
@@ -38,6 +38,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .priority, .owner, .group: [rawValue]
         case .added: ["created_at"]
         case .ended: ["finished_at"]
+        case .path: ["dir"]
         default: []
         }
     }
@@ -105,7 +106,7 @@ enum TaskTable {
         case .label: Table.Cell(record.label ?? "")
         case .host: Table.Cell(host(record))
         case .name: Table.Cell(task.fileName)
-        case .path: Table.Cell(task.finalPath ?? "")
+        case .path: Table.Cell(task.finalPath ?? place(record) ?? "")
         case .note: Table.Cell(remark(task, now))
         case .url: Table.Cell(record.url ?? "")
         case .added: Table.Cell(record.createdAt.map { TimeText.clock($0, now: now) } ?? "")
@@ -172,6 +173,12 @@ enum TaskTable {
             names.map { name in Table.Cell(row[name].map { TimeText.readable($0.stringValue ?? $0.text) } ?? "") }
         }
         return table
+    }
+
+    /// The path that an unpublished file will get if the name is free; nil while only the server knows the name.
+    private static func place(_ record: TaskRecord) -> String? {
+        guard let directory = record.dir, let name = record.output else { return nil }
+        return directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
     private static func size(_ task: TaskSummary) -> Int64? { task.total ?? (task.received > 0 ? task.received : nil) }

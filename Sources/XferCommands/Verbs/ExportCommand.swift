@@ -37,6 +37,8 @@ struct ExportCommand: TaskVerb {
         let daemon = try DaemonSession.open(try connection.instance())
         let selected = SelectedTasks(named: ids, isAll: filters.filter == nil, filters: filters, daemon: daemon)
         var leftOut = 0
+        // The tasks by what the list lacks of them, in the order of the first ones.
+        var losses: [(text: String, ids: [TaskID])] = []
         for id in try selected.ids(in: Self.states) {
             var params = TaskGet.Params(id: id)
             if showSecrets { params.secrets = true }
@@ -46,11 +48,20 @@ struct ExportCommand: TaskVerb {
                 for line in entry.lines { Output.standard.line(line) }
                 guard !entry.lost.isEmpty else { continue }
                 let start = entry.startsAtOnce ? "; it starts at once when the list is added without --paused" : ""
-                Output.error.line("xferctl: #\(id): not in the list: \(entry.lost.joined(separator: ", "))\(start)")
+                let text = "not in the list: \(entry.lost.joined(separator: ", "))\(start)"
+                if let index = losses.firstIndex(where: { $0.text == text }) {
+                    losses[index].ids.append(id)
+                } else {
+                    losses.append((text, [id]))
+                }
             } catch {
                 leftOut += 1
                 Output.error.line("xferctl: #\(id) is left out: \(error.reason)")
             }
+        }
+        for loss in losses {
+            let others = loss.ids.count > 1 ? " and \(loss.ids.count - 1) more" : ""
+            Output.error.line("xferctl: #\(loss.ids[0])\(others): \(loss.text)")
         }
         guard leftOut == 0 else {
             throw CommandFailure(.refused, leftOut == 1 ? "1 task was left out" : "\(leftOut) tasks were left out")

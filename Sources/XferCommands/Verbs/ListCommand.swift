@@ -101,6 +101,11 @@ struct ListCommand: ParsableCommand {
         let daemon = try options.open()
         let (words, filters) = selection
         let search = TaskSearch(words: words, since: since)
+        try list(search, filters, daemon)
+        try search.requireTasks(daemon)
+    }
+
+    private func list(_ search: TaskSearch, _ filters: FilterOptions, _ daemon: DaemonSession) throws {
         var params = TaskList.Params()
         params.filter = try search.filter(filters.filter, daemon)
         params.order = isQueue ? .queue : oldestFirst ? .ascending : .descending
@@ -221,8 +226,9 @@ struct ListCommand: ParsableCommand {
         let names = try names(text)
         let known = TaskRecord.wireFields.map(\.name)
         for name in names where !known.contains(name) {
-            guard TaskColumn(rawValue: name) == nil else {
-                throw ValidationError("there is no field \"\(name)\"; --columns \(name) shows the column")
+            if let column = TaskColumn(rawValue: name) {
+                let field = known.first { TaskColumn(fieldName: $0) == column }.map { "the field is \($0), and " } ?? ""
+                throw ValidationError("there is no field \"\(name)\"; \(field)--columns \(name) shows the column")
             }
             guard known.closest(to: name) != nil else {
                 let name = SafeText.sanitised(name)

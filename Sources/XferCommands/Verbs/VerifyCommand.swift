@@ -100,6 +100,11 @@ struct VerifyCommand: TaskVerb {
         if !hasCompared || verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }
         guard unknown.isEmpty else {
             let names = unknown.map { SafeText.sanitised($0) }.joined(separator: ", ")
+            let arguments = unknown
+            let isAbsent = BoundedLookup.run { _ in arguments.allSatisfy { access($0, F_OK) != 0 } } ?? false
+            guard !isAbsent else {
+                throw CommandFailure(.refused, "no completed task published \(names): there is no such file")
+            }
             throw CommandFailure(
                 .refused, "no completed task published \(names), or the history has it no more. \(Self.historyNote)")
         }

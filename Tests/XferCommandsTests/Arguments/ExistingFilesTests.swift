@@ -25,7 +25,7 @@ import XferProtocol
             ExistingFiles.lines(tasks) { there.contains($0) } == [
                 "2 of 5 files exist already: fetched again under other names; --on-conflict skip keeps them, "
                     + "verify compares checksums",
-                "1 of 5 files exists already: fetched again unless they have their checksums",
+                "1 of 5 files exists already: kept if they have their checksums, fetched again otherwise",
             ])
         #expect(ExistingFiles.lines(tasks) { _ in false }.isEmpty)
     }

@@ -16,10 +16,12 @@ import XferTestSupport
 
     @Test(
         arguments: [
-            ("today", 37_800), ("yesterday", 37_800 + 86_400), ("2h", 7200), ("-2h", 7200), ("2h ago", 7200),
+            ("today", 37_800), ("yesterday", 37_800 + 86_400), ("today 08:00", 9000), ("yesterday 22:00", 45_000),
+            ("Yesterday 08:00:30", 9000 + 86_400 - 30), ("2h", 7200), ("-2h", 7200), ("2h ago", 7200),
             ("now", 0),
             ("08:00", 9000), ("11:00", 84_600), ("2026-01-01", 37_800 + 86_400), ("2026-01-01 10:30", 86_400),
             ("2026-01-02T10:00:00Z", 1800), ("soon", nil), ("", nil), ("2026-13-01", nil),
+            ("tomorrow 08:00", nil), ("yesterday 25:00", nil),
         ] as [(String, Int64?)])
     func timesLieInThePast(text: String, seconds: Int64?) { #expect(ago(text) == seconds) }
 }
@@ -153,6 +155,9 @@ extension LocalZone {
         let byID = try daemon()
         _ = try await Program.run(["list", "4", "2-3"], daemon: byID)
         #expect(byID.calls(of: "task.list").first?["filter"]?["ids"] == [4, 2, 3])
+        let unknown = try await Program.run(["list", "4", "2168", "3000-3009", "--no-header"], daemon: try daemon())
+        #expect(unknown.exit == .code(3) && ids(unknown).contains("4"), "\(unknown)")
+        #expect(unknown.errors == "xferctl: there is no task 2168\n", "\(unknown)")
     }
 
     @Test func aStateAmongTheWordsSelectsAndIsNotSearchedFor() async throws {

@@ -73,6 +73,19 @@ import XferTestSupport
         #expect(other.errors == "xferctl: #1: not in the list: window\n", "\(other)")
     }
 
+    @Test func tasksThatLackTheSameShareOneLine() async throws {
+        let plain: JSONObject = ["id": 3, "kind": "download", "url": "http://a/1", "dir": "/d"]
+        let labelled = ([1, 2] as [Int64]).map { id -> JSONObject in
+            var task = plain
+            task["id"] = .integer(id)
+            task["label"] = "l"
+            return task
+        }
+        let result = try await export(labelled + [plain], ["1,2,3"]).result
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.errors == "xferctl: #1 and 1 more: not in the list: label\n", "\(result)")
+    }
+
     @Test(
         arguments: [
             ("rename", nil), ("overwrite", "overwrite"), ("fail", "fail"), ("update", "update"),

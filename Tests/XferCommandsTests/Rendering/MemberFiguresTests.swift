@@ -29,6 +29,14 @@ import XferProtocol
             lines(done, running, queued) == ["bytes 2.0 MiB of 4.0 MiB, 1 of unknown length", "rate 1.0 MiB/s"])
     }
 
+    @Test func filesThatExistedAlreadyAreCountedApartFromTheBytes() {
+        var (skipped, current) = (record(.completed, received: 5, total: 5), record(.completed, received: 5, total: 5))
+        (skipped.skipped, current.notModified) = (true, true)
+        let done = record(.completed, received: 1 << 20, total: 1 << 20)
+        #expect(lines(skipped, current, done) == ["bytes 1.0 MiB of 1.0 MiB", "kept 2 existed already"])
+        #expect(lines(skipped) == ["kept 1 existed already"])
+    }
+
     @Test func aBatchUnderWayIsOneLine() {
         var batch = BatchRecord()
         (batch.id, batch.total, batch.finished, batch.skipped) = (BatchID(4), 5, 2, 1)

@@ -58,5 +58,7 @@ import XferProtocol
         let line = lines(TaskTable.table([task], [.group, .label, .host, .added], now: .now)).last ?? ""
         #expect(line.hasPrefix("g      l      host  2026-01-0"), "\(line)")
         #expect(lines(TaskTable.table([task], [.owner, .path], now: .now)) == ["OWNER  PATH", " 1000  /d/f"])
+        let paused = try record(8, ["state": "paused", "dir": "/d", "output": "g"])
+        #expect(lines(TaskTable.table([paused], [.path], now: .now)) == ["PATH", "/d/g"])
     }
 }
