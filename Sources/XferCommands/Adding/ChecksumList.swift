@@ -72,11 +72,13 @@ struct ChecksumList: Hashable {
         let isEscaped = line.hasPrefix("\\")
         let line = isEscaped ? line.dropFirst() : line
         let digest = line.prefix { $0.isHexDigit }
-        guard digest.count >= 32, let rest = Optional(line[digest.endIndex...]), rest.hasPrefix(" ") else { return nil }
-        // Some programs write one blank, or a tab.
-        var name = rest.drop { $0 == " " || $0 == "\t" }
-        if name.hasPrefix("*") { name = name.dropFirst() }
-        guard !name.isEmpty else { return nil }
+        let rest = line[digest.endIndex...]
+        guard digest.count >= 32, let blank = rest.first, " \t".contains(blank) else { return nil }
+        // One mark follows the first blank: a blank, or a star for binary. What remains is the name, also if it begins
+        // with one of them. Some programs write one blank without a mark.
+        var name = rest.dropFirst()
+        if let mark = name.first, " *\t".contains(mark) { name = name.dropFirst() }
+        guard !name.trimmingBlanks.isEmpty else { return nil }
         return (String(digest), isEscaped ? unescaped(name) : String(name))
     }
 
@@ -143,18 +145,18 @@ struct ChecksumList: Hashable {
 
     /// All files of the list as entries of an input list.
     ///
-    /// - Parameter base: the URL of the directory that the names are relative to.
-    func inputList(beneath base: String) -> InputList {
+    /// - Parameter bases: the URLs of the directory that the names are relative to: the first one, and its mirrors.
+    func inputList(beneath bases: [String]) -> InputList {
         var list = InputList([])
         list.refused = refused
-        let base = base.hasSuffix("/") ? base : base + "/"
+        let bases = bases.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         list.entries = entries.map { entry in
             InputList.Entry(
-                line: entry.line, urls: [base + Self.encoded(entry.name)],
+                line: entry.line, urls: bases.map { $0 + Self.encoded(entry.name) },
                 options: [
                     InputList.Option(line: entry.line, name: "out", value: entry.name),
                     InputList.Option(line: entry.line, name: "checksum", value: entry.checksum.description),
-                ])
+                ], list: title)
         }
         return list
     }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import StrictJSON
+import XferClient
 import XferModel
 import XferProtocol
 
@@ -16,9 +18,9 @@ struct ChecksumOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
         help: ArgumentHelp(
-            "With --checksums: the base URL of the names in the list (default: the list's own directory).",
-            valueName: "url"))
-    var base: String?
+            "With --checksums: the base URL of the names in the list (default: the list's own directory); further ones are "
+                + "mirrors of each file.", valueName: "url"))
+    var bases: [String] = []
 
     @Option(
         name: .customLong("keyring"),
@@ -39,7 +41,7 @@ struct ChecksumOptions: ParsableArguments {
     /// - Parameter hasURLs: true if URLs, or a list of them, are given.
     func check(hasURLs: Bool, beside checksum: Checksum?) throws {
         guard !lists.isEmpty else {
-            if base != nil { throw ValidationError("--base-url needs --checksums.") }
+            if !bases.isEmpty { throw ValidationError("--base-url needs --checksums.") }
             if keyring != nil { throw ValidationError("--keyring needs --checksums.") }
             if signature != nil { throw ValidationError("--signature needs --checksums and --keyring.") }
             return
@@ -49,8 +51,8 @@ struct ChecksumOptions: ParsableArguments {
         }
         if signature != nil, keyring == nil { throw ValidationError("--signature needs --keyring.") }
         if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
-        if hasURLs, base != nil { throw ValidationError("--base-url is for lists without URLs.") }
-        if !hasURLs, base == nil, !lists.allSatisfy(Self.isURL) {
+        if hasURLs, !bases.isEmpty { throw ValidationError("--base-url is for lists without URLs.") }
+        if !hasURLs, bases.isEmpty, !lists.allSatisfy(Self.isURL) {
             throw ValidationError("--checksums FILE needs --base-url URL, or the URLs of its files.")
         }
     }
@@ -71,9 +73,16 @@ struct ChecksumOptions: ParsableArguments {
     ) throws -> ChecksumList {
         let url = PastedURL.bare(list)
         let isURL = Self.isURL(url)
-        var text =
-            try isURL
-            ? String(decoding: fetch(url), as: UTF8.self) : FileText.read(list, option: "--checksums")
+        let bytes = try isURL ? fetch(url) : FileText.bytes(list, option: "--checksums")
+        if let program = Self.unpacker(of: bytes) {
+            throw CommandFailure.usage(
+                "--checksums: \(SafeText.sanitised(list)) is compressed: unpack it with \(program), and give the unpacked "
+                    + "file")
+        }
+        let decoded = isURL ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        guard var text = decoded else {
+            throw CommandFailure.usage("--checksums: \(SafeText.sanitised(list)) is not UTF-8 text")
+        }
         if let keyring {
             let detached = try signature.map { place in
                 let url = PastedURL.bare(place)
@@ -89,6 +98,15 @@ struct ChecksumOptions: ParsableArguments {
         return found
     }
 
+    /// The program that unpacks these bytes; nil if they are not compressed (magic(5)).
+    private static func unpacker(of bytes: [UInt8]) -> String? {
+        let programs: [(magic: [UInt8], name: String)] = [
+            ([0x1f, 0x8b], "gunzip"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "unxz"), ([0x42, 0x5a, 0x68], "bunzip2"),
+            ([0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
+        ]
+        return programs.first { bytes.starts(with: $0.magic) }?.name
+    }
+
     /// All files of the lists as entries of an input list. Of a file in several lists the first one counts.
     ///
     /// - Parameter read: the lists, in the order of the options.
@@ -96,7 +114,7 @@ struct ChecksumOptions: ParsableArguments {
         var input = InputList([])
         var known: Set<[String]> = []
         for (place, list) in zip(lists, read) {
-            let files = list.inputList(beneath: base ?? Self.directory(of: place))
+            let files = list.inputList(beneath: bases.isEmpty ? [Self.directory(of: place)] : bases)
             input.entries += files.entries.filter { known.insert($0.urls).inserted }
             input.refused += files.refused
         }
@@ -119,10 +137,45 @@ struct FetchedText {
     /// The longest list taken.
     private static let longest = 64 << 20
 
+    /// - Throws: `CommandFailure`, at once if the queue is paused. After an interruption the list's task is cancelled.
     func read() throws(CommandFailure) -> [UInt8] {
+        // A guest may not ask, and waits.
+        if let stats = try? daemon.call(QueueStats.self).value, stats.paused {
+            throw CommandFailure(
+                .refused,
+                "--checksums: the queue is paused, so the list cannot be fetched: "
+                    + "\(SuggestedCommand.text("queue resume")), or give the list as a file; nothing was added")
+        }
         guard case .one(let added) = try daemon.call(TaskAdd.self, .one(try request())).value else { return [] }
-        let id = added.task.id
-        if added.task.state?.value == .queued { daemon.reportPausedQueue() }
+        let signals = SignalPipe(catching: SignalPipe.endSignals)
+        daemon.connection.interruptDescriptor = signals?.descriptor
+        defer {
+            daemon.connection.interruptDescriptor = nil
+            signals?.end()
+        }
+        do throws(CommandFailure) {
+            return try result(of: added.task.id)
+        } catch {
+            guard error.status == .interrupted else { throw error }
+            daemon.connection.interruptDescriptor = nil
+            throw CommandFailure(
+                .interrupted, "interrupted while the list was fetched (\(ending(added.task.id))); no file was added")
+        }
+    }
+
+
+    /// Cancels and removes the list's task. Returns what became of it.
+    private func ending(_ id: TaskID) -> String {
+        do throws(CommandFailure) {
+            _ = try daemon.call(TaskCancel.self, TaskSelection(ids: [id]))
+            _ = try daemon.call(TaskRemove.self, TaskRemove.Params(TaskSelection(ids: [id])))
+            return "#\(id) is cancelled"
+        } catch {
+            return "\(SuggestedCommand.text("cancel \(id)")) ends it"
+        }
+    }
+
+    private func result(of id: TaskID) throws(CommandFailure) -> [UInt8] {
         let ended = try daemon.call(TaskWait.self, TaskWait.Params(ids: [id]), timeout: nil).value.tasks.first
         guard ended?.state?.value == .completed else {
             let reason = ended?.error.map { FailureText.readable($0.message) } ?? "it did not complete"

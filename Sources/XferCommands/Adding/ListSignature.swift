@@ -23,7 +23,16 @@ enum ListSignature {
         }
         let directory = try ScratchDirectory()
         let text = try directory.write(Array(list.utf8), as: "list")
-        var words = ["--keyring", absolute(keyring)]
+        var ring = absolute(keyring)
+        let keys = try FileText.bytes(ring, option: "--keyring")
+        if PGPArmour.isArmoured(keys) {
+            guard let binary = PGPArmour.decode(keys) else {
+                throw .usage(
+                    "--keyring: the armour of \(SafeText.sanitised(keyring)) is damaged; get the file again")
+            }
+            ring = try directory.write(binary, as: "ring")
+        }
+        var words = ["--keyring", ring]
         if let signature {
             words += [try directory.write(signature, as: "signature"), text]
         } else {

@@ -7,14 +7,17 @@ struct ListedTask {
     var task: NewTask
     /// The number of the line in the list; nil for a URL of the command line.
     let line: Int?
+    /// The list of checksums that the line is in; nil for the list of `-i`.
+    let list: String?
     /// Lines of options by the task's field that they set.
     var lines: [String: Int] = [:]
     /// The ignored parts of the line.
     var warnings: [InputList.Remark] = []
 
-    init(_ task: NewTask, line: Int?) {
+    init(_ task: NewTask, line: Int?, of list: String? = nil) {
         self.task = task
         self.line = line
+        self.list = list
     }
 
     /// The daemon's error as a remark about the line at fault.
@@ -53,7 +56,7 @@ extension TaskTemplate {
     ///
     /// - Throws: the line of an option that refuses the entry.
     func task(_ entry: InputList.Entry) throws(InputList.Remark) -> ListedTask {
-        var listed = ListedTask(task(entry.urls), line: entry.line)
+        var listed = ListedTask(task(entry.urls), line: entry.line, of: entry.list)
         var reader = InputOptionReader(self, entry.urls.first ?? "")
         for option in entry.options { try reader.read(option, &listed) }
         try reader.finish(&listed)

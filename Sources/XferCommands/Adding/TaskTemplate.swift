@@ -66,20 +66,7 @@ struct TaskTemplate {
     init(
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
     ) throws(CommandFailure) {
-        if count > 1 && options.file?.output != nil {
-            throw .usage(
-                "-o is for one file, but there are \(count) URLs; use -d for a directory, or --mirror URL for another "
-                    + "source of the one file")
-        }
-        if count > 1 && options.scheduling.clientKey != nil {
-            throw .usage("--client-key is for one task, but there are \(count) URLs")
-        }
-        if count > 1 && options.place?.slot != nil {
-            throw .usage("a slot has one task at a time, but there are \(count) URLs")
-        }
-        if count > 1 && !mirrors.isEmpty {
-            throw .usage("--mirror is another URL for the same bytes, but there are \(count) URLs")
-        }
+        try Self.requireOneFile(options, count: count, mirrors: mirrors)
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         self.mirrors = mirrors.map { PastedURL.bare($0) }
         self.paths = paths
@@ -109,6 +96,31 @@ struct TaskTemplate {
             task.completion.finalize = .set(.manual)
         }
         prototype = task
+    }
+
+    /// Throws if an option is for one file, and there are several.
+    ///
+    /// - Parameter count: the number of files.
+    static func requireOneFile(
+        _ options: AddOptionSet, count: Int, mirrors: [String]
+    ) throws(CommandFailure) {
+        guard count > 1 else { return }
+        if options.file?.output != nil {
+            throw .usage(
+                "-o is for one file, but there are \(count) URLs; use -d for a directory, or --mirror URL for another "
+                    + "source of the one file")
+        }
+        if options.scheduling.clientKey != nil {
+            throw .usage("--client-key is for one task, but there are \(count) URLs")
+        }
+        if options.place?.slot != nil {
+            throw .usage("a slot has one task at a time, but there are \(count) URLs")
+        }
+        if !mirrors.isEmpty {
+            throw .usage(
+                "--mirror is another URL for the same bytes, but there are \(count) URLs; with --checksums, a second "
+                    + "--base-url is a mirror of each file")
+        }
     }
 
     /// The task for sources of the same bytes.

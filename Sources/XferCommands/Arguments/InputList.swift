@@ -19,6 +19,8 @@ struct InputList: Hashable {
         /// The first is the preferred one.
         let urls: [String]
         var options: [Option] = []
+        /// The list of checksums that the line is in; nil for a list of URLs.
+        var list: String?
     }
 
     struct Option: Hashable {

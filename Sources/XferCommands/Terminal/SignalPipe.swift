@@ -2,11 +2,13 @@ import Glibc
 
 /// Turns signals into bytes on a pipe, so that one `poll(2)` can wait for signals, a socket and a keyboard.
 ///
-/// Made once per process, by the verb that waits. The signals that end a command lose their handler after the first
-/// arrival: a second Ctrl-C ends a process that hangs.
+/// One at a time in a process, made by the verb that waits. The signals that end a command lose their handler after the
+/// first arrival: a second Ctrl-C ends a process that hangs.
 struct SignalPipe: Sendable {
     /// The descriptor, readable when a signal has arrived.
     let descriptor: Int32
+    /// The signals whose effect was changed.
+    private let caught: [Int32]
 
     /// Creates the pipe. Returns nil when that fails, in which case signals keep their usual effect.
     init?(catching signals: [Int32]) {
@@ -18,10 +20,9 @@ struct SignalPipe: Sendable {
         }
         descriptor = ends[0]
         signalPipeWriteEnd = ends[1]
-        for signal in signals {
-            // nohup(1) has the program ignore the end of its terminal.
-            var present = sigaction()
-            if signal == SIGHUP, sigaction(signal, nil, &present) == 0, Self.isIgnoring(present) { continue }
+        // nohup(1) has the program ignore the end of its terminal.
+        caught = signals.filter { $0 != SIGHUP || !Self.isIgnoring($0) }
+        for signal in caught {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = forwardSignal
             let once = Self.endSignals.contains(signal) ? Int32(bitPattern: SA_RESETHAND) : 0
@@ -40,9 +41,19 @@ struct SignalPipe: Sendable {
     /// stopped it.
     static let fullScreenSignals = displaySignals + [SIGQUIT, SIGCONT]
 
-    private static func isIgnoring(_ action: sigaction) -> Bool {
+    private static func isIgnoring(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(signal, nil, &action) == 0 else { return false }
         let ignore = unsafeBitCast(SIG_IGN, to: Int.self)
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == ignore
+    }
+
+    /// Gives the signals their usual effect again and closes the pipe. Another one can be made then.
+    func end() {
+        for number in caught { signal(number, SIG_DFL) }
+        close(descriptor)
+        close(signalPipeWriteEnd)
+        signalPipeWriteEnd = -1
     }
 
     /// Stops this process like Ctrl-Z without a handler; returns when the process continues.

@@ -124,7 +124,12 @@ struct AddCommand: ParsableCommand {
         let digests = try checksums.read {
             try FetchedText(daemon: options.open(start), task: template.task($0)).read()
         }
-        if !digests.isEmpty { list = try apply(digests, to: list, &template) }
+        if !digests.isEmpty {
+            list = try apply(digests, to: list, &template)
+            // The list may add files that were not counted before.
+            let count = urls.count + (list?.entries.count ?? 0)
+            try TaskTemplate.requireOneFile(chosen, count: count, mirrors: mirrors)
+        }
         let kind = template.task("").kind ?? .download
         let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
@@ -240,6 +245,7 @@ struct AddCommand: ParsableCommand {
     ) throws(CommandFailure) -> Added {
         if let list { return try add(list, template) }
         let tasks = urls.map { template.task($0) }
+        try DestinationClash.check(tasks.map { ListedTask($0, line: nil) })
         let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
@@ -281,6 +287,7 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
+        try DestinationClash.check(tasks)
         if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
         let daemon = try options.open(start)
         let since = wait ? try daemon.lastEventNumber() : nil

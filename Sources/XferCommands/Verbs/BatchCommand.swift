@@ -94,6 +94,7 @@ struct BatchCommand: ParsableCommand {
                 Self.report(refused)
                 throw CommandFailure(.refused, "nothing was added")
             }
+            try DestinationClash.check(tasks)
             if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
             let answer = try add(tasks, template)
             let problems = answer.value.errors

@@ -13,6 +13,9 @@ struct UpdateCommand: TaskVerb {
             changed, then retried. If one of several tasks cannot be changed, the others are changed all the same, and the \
             exit status is 3.
 
+            With -d, files from several directories keep their places beneath the deepest directory that all were in: \
+            files of one name in two of them stay two files.
+
             --group and --label select tasks. With ids, which exclude filters, they are short for --set-group and \
             --set-label.
 
@@ -110,7 +113,11 @@ struct UpdateCommand: TaskVerb {
         var updated: [TaskID] = []
         var tasks: [JSONValue] = []
         var refusals: [(id: TaskID, failure: CommandFailure)] = []
-        let params = try params(of: ids, changes, cookies, daemon)
+        if ids.count > 1, output != nil {
+            throw CommandFailure.usage("-o is for one file, but there are \(ids.count) tasks; use -d for a directory")
+        }
+        var params = try params(of: ids, changes, cookies, daemon)
+        if let directory = changes.dir { try Self.keepSubdirectories(beneath: directory, in: &params, daemon) }
         let answers = try daemon.calls(TaskUpdate.self, params)
         for (id, answer) in zip(ids, answers) {
             switch answer {
@@ -155,6 +162,35 @@ struct UpdateCommand: TaskVerb {
                 cookies.records(for: task.urls ?? task.url.map { [$0] } ?? []))
         }
         return params
+    }
+
+    /// Gives each file its former place beneath the new directory: files of one name in several directories would become
+    /// one file otherwise.
+    ///
+    /// - Parameter directory: the directory for the files of the deepest directory that all were in.
+    private static func keepSubdirectories(
+        beneath directory: String, in params: inout [TaskUpdate.Params], _ daemon: DaemonSession
+    ) throws(CommandFailure) {
+        guard params.count > 1 else { return }
+        let requests = params.map { change in
+            var request = TaskGet.Params(id: change.id)
+            request.fields = TaskColumns(["dir"])
+            return request
+        }
+        // A task that is gone, or has no file, is refused by the change itself.
+        let former = try daemon.calls(TaskGet.self, requests).map { answer -> [Substring]? in
+            guard case .success(let answer) = answer else { return nil }
+            return answer.value.task.dir?.split(separator: "/")
+        }
+        let all = former.compactMap(\.self)
+        let common = all.dropFirst().reduce(all.first ?? []) { common, parts in
+            zip(common, parts).prefix { $0.0 == $0.1 }.map { $0.0 }
+        }
+        for (index, parts) in former.enumerated() {
+            guard let rest = parts?.dropFirst(common.count), !rest.isEmpty else { continue }
+            let base = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+            params[index].changes.dir = ([base] + rest.map(String.init)).joined(separator: "/")
+        }
     }
 
     func changes(paths: PathResolver?, _ cookies: CookieFile? = nil) throws(CommandFailure) -> TaskChanges {

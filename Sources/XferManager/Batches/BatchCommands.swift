@@ -127,9 +127,11 @@ public struct BatchCommands: ManagerPart, Sendable {
         try TaskCommands.requireFewDependencies(of: judged.compactMap { try? $0.get() })
         var admitted: [AdmittedEntry] = []
         var refusals: [BatchRefusal] = []
+        var destinations = CallDestinations()
         do {
             for (place, verdict) in zip(places, judged) {
                 do {
+                    try destinations.insert(try verdict.get())
                     let (tasks, files) = try await services.spoolSources(
                         of: [try verdict.get()], in: room, path: { _ in "tasks[\(place)]." })
                     admitted += tasks.map { AdmittedEntry(place: place, task: $0, files: files) }

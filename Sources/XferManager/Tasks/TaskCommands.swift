@@ -63,6 +63,7 @@ extension TaskCommands {
         let admission = admission(for: principal)
         let judged = try await admission.admit(tasks, requestText: requestText, defaults, path: path)
         try Self.requireFewDependencies(of: judged)
+        try CallDestinations.requireDistinct(judged)
         let room = SpoolRoom(of: principal, maxStored: settings.maxStoredPerUser, services)
         defer { withExtendedLifetime(room) {} }
         let spooling = try await services.spoolSources(of: judged, in: room, path: path)

@@ -115,6 +115,31 @@ import XferTestSupport
         }
     }
 
+    /// Two sources of one file: the later one would replace the other's.
+    @Test func tasksOfOneCallThatNameOneFileAreRefused() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.call("queue.pause")
+            let tasks: JSONValue = [
+                ["url": "http://127.0.0.1:9/a", "output": "sub/x"], ["url": "http://127.0.0.1:9/b", "output": "sub/x"],
+                ["url": "http://127.0.0.1:9/a", "output": "sub/x"], ["url": "http://127.0.0.1:9/b", "output": "y"],
+            ]
+            let batch = try await daemon.call("batch.add", ["tasks": tasks, "options": ["on_conflict": "verify"]])
+            #expect(batch["ids"] == [1, 2, 3])
+            let errors = batch["errors"]?.arrayValue ?? []
+            #expect(errors.map { $0["data"]?["path"] } == ["tasks[1].output"])
+            #expect(errors.first?["message"]?.stringValue?.contains("is also the file of tasks[0]") == true)
+            let named = tasks.arrayValue?.map { task -> JSONValue in
+                var fields = task.objectValue ?? JSONObject()
+                fields["on_conflict"] = "overwrite"
+                return .object(fields)
+            }
+            let refusal = try await daemon.refusal("task.add", ["tasks": .array(named ?? [])])
+            #expect(refusal.path == "tasks[1].output")
+            let renamed = try await daemon.call("task.add", ["tasks": tasks])
+            #expect(renamed["ids"] == [4, 5, 6, 7])
+        }
+    }
+
     /// `kill -9` in the middle: the batch completes with one event.
     @Test func aBatchSurvivesKills() async throws {
         let server = try await FaultServer()

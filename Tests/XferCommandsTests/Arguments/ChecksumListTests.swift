@@ -38,6 +38,15 @@ import XferTestSupport
         #expect(names("\(Self.one)  a\\nb\n") == ["a\\nb": "sha-256=\(Self.one)"])
     }
 
+    /// GNU coreutils: "a space, a flag indicating binary ('*') or text (' ') mode, and the file name".
+    @Test(arguments: [
+        ("  *star.txt", "*star.txt"), (" **star.txt", "*star.txt"), ("   lead.txt", " lead.txt"),
+        (" * lead.txt", " lead.txt"), (" *bin", "bin"), (" bare", "bare"), ("\ttab", "tab"),
+    ])
+    func afterTheMarkEveryCharacterBelongsToTheName(rest: String, name: String) {
+        #expect(names(Self.one + rest) == [name: "sha-256=\(Self.one)"])
+    }
+
     @Test func aClearSignedListEndsAtItsSignature() {
         let text = """
             -----BEGIN PGP SIGNED MESSAGE-----
@@ -86,7 +95,7 @@ import XferTestSupport
     }
 
     @Test func aListWithoutURLsBecomesDownloadsBeneathItsBase() throws {
-        let list = ChecksumList("\(Self.one)  x/a b#.iso\n", title: "S").inputList(beneath: "https://h/p")
+        let list = ChecksumList("\(Self.one)  x/a b#.iso\n", title: "S").inputList(beneath: ["https://h/p"])
         let entry = try #require(list.entries.first)
         #expect(entry.urls == ["https://h/p/x/a%20b%23.iso"])
         #expect(
@@ -134,6 +143,42 @@ import XferTestSupport
         }
     }
 
+    @Test func aCompressedListIsRefusedWithTheProgramThatUnpacksIt() async throws {
+        let directory = try TemporaryDirectory()
+        let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+        try FileTree.write(gzip, to: directory.file("S.gz"))
+        let result = try await Program.run(
+            ["add", "--checksums", "S.gz", "--base-url", "http://h"], directory: directory.path)
+        #expect(result.exit == .code(2) && result.errors.contains("unpack it with gunzip"), "\(result)")
+    }
+
+    /// Each file of a list would get the same URL, name, key or slot.
+    @Test(arguments: [
+        (["--mirror", "http://m/f"], "--mirror is another URL"), (["-o", "x"], "-o is for one file"),
+        (["--client-key", "k"], "--client-key is for one task"), (["--slot", "s"], "a slot has one task"),
+    ])
+    func optionsForOneFileAreRefusedBesideAListOfSeveral(options: [String], text: String) async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("\(Self.one)  a\n\(Self.two)  b\n", to: directory.file("S"))
+        let daemon = try ScriptedDaemon { _, _ in .result([:]) }
+        let result = try await Program.run(
+            ["add", "--checksums", "S", "--base-url", "http://h"] + options, daemon: daemon, directory: directory.path)
+        #expect(result.exit == .code(2) && result.errors.contains(text), "\(result)")
+        #expect(daemon.calls(of: "task.add").isEmpty)
+    }
+
+    @Test func aSecondBaseURLIsAMirrorOfEachFile() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("\(Self.one)  a\n\(Self.two)  b\n", to: directory.file("S"))
+        let daemon = try ScriptedDaemon { _, _ in .result(["ids": [1, 2], "existing": []]) }
+        let result = try await Program.run(
+            ["add", "--checksums", "S", "--base-url", "http://h", "--base-url", "http://m/p/"], daemon: daemon,
+            directory: directory.path)
+        #expect(result.exit == .code(0), "\(result)")
+        let tasks = daemon.calls(of: "task.add").last?["tasks"]?.arrayValue ?? []
+        #expect(tasks.map { $0["urls"] } == [["http://h/a", "http://m/p/a"], ["http://h/b", "http://m/p/b"]])
+    }
+
     @Test func aFileThatIsNotListedIsRefused() async throws {
         let directory = try TemporaryDirectory()
         try FileTree.write("\(Self.one)  a\n", to: directory.file("SHA256SUMS"))
@@ -165,6 +210,10 @@ import XferTestSupport
         let clear = try FileTree.text(directory.file("clear"))
         let signature = try FileTree.read(directory.file("sig"))
         #expect(try ListSignature.verified(clear, signature: nil, keyring: ring) == list)
+        try await run("--armor", "--export", "--output", directory.file("ring.asc"), "xfer@example.org")
+        let armoured = try FileTree.text(directory.file("ring.asc"))
+        #expect(PGPArmour.decode(Array(armoured.utf8)) == (try FileTree.read(ring)))
+        #expect(try ListSignature.verified(clear, signature: nil, keyring: directory.file("ring.asc")) == list)
         #expect(try ListSignature.verified(list, signature: signature, keyring: ring) == list)
         // What stands around the signed text is not part of it.
         #expect(try ListSignature.verified("forged\n" + clear, signature: nil, keyring: ring) == list)
@@ -176,6 +225,24 @@ import XferTestSupport
         let none = directory.file("none")
         #expect(throws: CommandFailure.usage("--keyring: cannot read \(none): No such file or directory")) {
             try ListSignature.verified(list, signature: nil, keyring: none)
+        }
+    }
+
+    /// RFC 9580 §6.1.1: the checksum of the bytes "hello" by another implementation is 47F58A.
+    @Test func anArmourIsReadWithItsChecksumOrWithoutOneAndNotIfItIsDamaged() {
+        func block(_ lines: String...) -> [UInt8] {
+            let begin = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
+            let end = "-----END PGP PUBLIC KEY BLOCK-----"
+            return Array("a comment\n\(begin)\nVersion: x\n\n\(lines.joined(separator: "\n"))\n\(end)\n".utf8)
+        }
+        let hello = Array("hello".utf8)
+        #expect(PGPArmour.isArmoured(block("aGVsbG8=")) && !PGPArmour.isArmoured(hello))
+        #expect(PGPArmour.decode(block("aGVs", "bG8=")) == hello)
+        #expect(PGPArmour.decode(block("aGVsbG8=", "=R/WK")) == hello)
+        #expect(PGPArmour.decode(block("aGVsbG8=") + block("aGVsbG8=")) == hello + hello)
+        let cut = Array(block("aGVsbG8=").dropLast(30))
+        for damaged in [block("aGVsbG8=", "=AAAA"), block("aGVsbG8"), block(""), cut] {
+            #expect(PGPArmour.decode(damaged) == nil)
         }
     }
 }

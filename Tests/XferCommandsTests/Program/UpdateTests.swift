@@ -60,6 +60,23 @@ import XferTestSupport
         #expect(changes == ["cookie_list": [["domain": "host", "name": "sid", "value": "x"]]])
     }
 
+    @Test func filesOfSeveralDirectoriesKeepTheirPlacesBeneathTheNewOne() async throws {
+        let former: [JSONValue: String] = [1: "/d/set/r1", 2: "/d/set/r2/x", 3: "/d/set"]
+        let daemon = try ScriptedDaemon { _, params in
+            let directory: JSONValue = .string(former[params["id"] ?? .null] ?? "/")
+            return .result(["task": Wire.task(1, "paused", ["dir": directory])])
+        }
+        let result = try await Program.run(["update", "1,2,3", "-d", "/new"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        let places = daemon.calls(of: "task.update").map { $0["changes"]?["dir"]?.stringValue }
+        #expect(places == ["/new/r1", "/new/r2/x", "/new"])
+        let one = try await Program.run(["update", "1", "-d", "/new"], daemon: daemon)
+        #expect(one.exit == .code(0), "\(one)")
+        #expect(daemon.calls(of: "task.update").last?["changes"]?["dir"] == "/new")
+        let named = try await Program.run(["update", "1,2", "-o", "x"], daemon: daemon)
+        #expect(named.exit == .code(2) && named.errors.contains("-o is for one file"), "\(named)")
+    }
+
     /// RFC 9110 §7.6.1. Firefox writes such fields with "Copy as cURL".
     @Test func headersOfABrowsersOwnConnectionAreLeftOutWithAWarning() async throws {
         let (changes, result) = try await run(

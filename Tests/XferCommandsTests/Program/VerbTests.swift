@@ -104,27 +104,13 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(daemon.calls(of: "task.add") == [["url": "http://host/f", "retry_failed": true]])
     }
 
-    @Test func aListThatIsFetchedInAPausedQueueSaysHowItGoesOn() async throws {
+    @Test func aListIsNotFetchedWhileTheQueueIsPaused() async throws {
         var stats = QueueStats.Result()
         stats.paused = true
-        let answer = stats.wire
-        let digits = String(repeating: "0", count: 64)
-        let daemon = try ScriptedDaemon { method, params in
-            switch method {
-            case "task.add" where params["kind"] == "data": .result(["task": Wire.task(6, "queued")])
-            case "task.add": .result(["ids": [7], "existing": []])
-            case "queue.stats": .result(answer)
-            case "task.wait": .result(["tasks": [Wire.task(6, "completed")], "timed_out": false])
-            case "task.result":
-                .result([
-                    "data": .string("\(digits)  f\n"), "encoding": "utf-8", "offset": 0, "eof": true, "length": 68,
-                ])
-            default: .failure(RPCFailure(.methodNotFound, "no method \(method)"))
-            }
-        }
+        let daemon = try daemon("queue.stats", stats.wire)
         let result = try await Program.run(["add", "--checksums", "http://h/SHA256SUMS"], daemon: daemon)
-        #expect(result.exit == .code(0), "\(result)")
-        #expect(result.errors.contains("the queue is paused, and nothing starts before `xferctl queue resume`"))
+        #expect(result.exit == .code(3) && result.errors.contains("`xferctl queue resume`"), "\(result)")
+        #expect(result.errors.contains("nothing was added") && daemon.calls(of: "task.add").isEmpty, "\(result)")
     }
 
     @Test func remoteNameOptionMeansTheCurrentDirectoryAndTheServersName() async throws {

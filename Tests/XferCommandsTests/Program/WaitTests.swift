@@ -353,4 +353,25 @@ final class Tasks: Sendable {
         process.signal(SIGINT)
         #expect(await process.exit() == .code(130))
     }
+
+    @Test func anInterruptedFetchOfAListEndsItsTaskAndAddsNothing() async throws {
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "queue.stats": .result(QueueStats.Result().wire)
+            case "task.add": .result(["task": Wire.task(6, "queued")])
+            case "task.wait": .silence
+            case "task.cancel", "task.remove": .result(["changed_count": 1, "unchanged_count": 0])
+            default: .failure(RPCFailure(.methodNotFound, "no method \(method)"))
+            }
+        }
+        let terminal = try FakeTerminal(columns: 80, rows: 24)
+        let process = try Program.start(["add", "--checksums", "http://h/S"], daemon: daemon, on: terminal)
+        try await eventually("the list is waited for") { !daemon.calls(of: "task.wait").isEmpty }
+        process.signal(SIGINT)
+        #expect(await process.exit() == .code(130))
+        #expect(daemon.calls(of: "task.cancel") == [["ids": [6]]] && daemon.calls(of: "task.remove").count == 1)
+        #expect(daemon.calls(of: "task.add").count == 1)
+        let seen = terminal.written()
+        #expect(seen.contains("#6 is cancelled") && seen.contains("no file was added"), "\(seen)")
+    }
 }

@@ -16,6 +16,8 @@ final class ScriptedDaemon: Sendable {
         case failure(RPCFailure)
         /// Closes the connection without an answer.
         case hangUp
+        /// Does not answer.
+        case silence
     }
 
     private struct State {
@@ -116,6 +118,7 @@ final class ScriptedDaemon: Sendable {
         case .hangUp:
             shutdown(connection, Int32(SHUT_RDWR))
             return
+        case .silence: return
         }
         Self.send(reply, to: connection)
         state.withLockedValue { $0.answered[method, default: 0] += 1 }
