@@ -8,7 +8,8 @@ extension TaskFields {
         ChoiceField(
             "on_conflict", \.onConflict,
             task:
-                "Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if newer), "
+                "Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch unless it is the "
+                + "current version and xferd fetched it), "
                 + "verify (fetch unless the file has the checksum), or continue (fetch the rest of what another program "
                 + "left); default rename.",
             record: "Action if the name is taken.",
