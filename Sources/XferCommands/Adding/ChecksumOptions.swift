@@ -163,7 +163,6 @@ struct FetchedText {
         }
     }
 
-
     /// Cancels and removes the list's task. Returns what became of it.
     private func ending(_ id: TaskID) -> String {
         do throws(CommandFailure) {

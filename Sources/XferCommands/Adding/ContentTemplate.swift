@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import XferModel
 import XferProtocol
@@ -17,6 +18,7 @@ struct ContentTemplate {
 
     func apply(to task: inout NewTask) throws(CommandFailure) {
         try requireServersFiles()
+        try requireFiles()
         task.method = options.method
         task.kind = kind
         if !options.parameters.isEmpty { task.params = parameters }
@@ -33,12 +35,7 @@ struct ContentTemplate {
         }
         if let json = options.jsonBody { task.body = try jsonBody(json) }
         if let text = options.dataBinary {
-            task.body = BodyInput()
-            if text.hasPrefix("@") {
-                task.body?.file = paths.absolute(String(text.dropFirst()))
-            } else {
-                task.body?.raw = text
-            }
+            task.body = try binaryBody(text)
         }
         if !options.data.isEmpty {
             task.body = BodyInput()
@@ -50,19 +47,55 @@ struct ContentTemplate {
     /// Requires a daemon on this machine: it reads uploads from its own disk.
     private func requireServersFiles() throws(CommandFailure) {
         guard paths.isRemote else { return }
-        var files = [("-T", options.uploadFile), ("--data-binary", options.dataBinary.flatMap(Self.file))]
-        for text in options.parts {
-            let part = try FormPart(text)
-            if part.isFile { files.append(("-F", part.text)) }
-        }
-        for case (let option, let file?) in files where !file.hasPrefix("/") {
+        for (option, file) in try files() where !file.hasPrefix("/") {
             throw .usage(
                 "\(option): over --server \(SafeText.sanitised(file)) has to be an absolute path on that machine, and the "
                     + "token needs the scope operate; files of this machine are uploaded by its own daemon")
         }
     }
 
-    private static func file(_ text: String) -> String? { text.hasPrefix("@") ? String(text.dropFirst()) : nil }
+    /// Requires that the files of this machine exist. The daemon judges everything else about them.
+    private func requireFiles() throws(CommandFailure) {
+        guard !paths.namesAreDaemons else { return }
+        for (option, file) in try files() {
+            let path = paths.absolute(file)
+            let found = BoundedLookup.run { _ in
+                var facts = stat()
+                guard stat(path, &facts) == 0 else { return errno }
+                return facts.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0
+            }
+            guard let found, [ENOENT, ENOTDIR, EISDIR].contains(found) else { continue }
+            throw .usage("\(option): cannot read \(SafeText.sanitised(file)): \(String(cString: strerror(found)))")
+        }
+    }
+
+    /// The files that the daemon reads, each with its option.
+    private func files() throws(CommandFailure) -> [(option: String, file: String)] {
+        var files: [(option: String, file: String)] = []
+        if let file = options.uploadFile { files.append(("-T", file)) }
+        if let text = options.dataBinary, text.hasPrefix("@"), text != "@-" {
+            files.append(("--data-binary", String(text.dropFirst())))
+        }
+        for text in options.parts {
+            let part = try FormPart(text)
+            if part.isFile { files.append(("-F", part.text)) }
+        }
+        return files
+    }
+
+    private func binaryBody(_ text: String) throws(CommandFailure) -> BodyInput {
+        var body = BodyInput()
+        if text == "@-" {
+            let bytes = try FileText.bytes("-", option: "--data-binary")
+            body.raw = String(validating: bytes, as: UTF8.self)
+            if body.raw == nil { body.base64 = Base64Text(bytes) }
+        } else if text.hasPrefix("@") {
+            body.file = paths.absolute(String(text.dropFirst()))
+        } else {
+            body.raw = text
+        }
+        return body
+    }
 
     /// A URL that ends in a slash gets the uploaded file's name, as with curl.
     func url(_ text: String) -> String {

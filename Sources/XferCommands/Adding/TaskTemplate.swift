@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import StrictJSON
 import XferModel
 import XferProtocol
@@ -18,10 +19,15 @@ struct AddOptionSet {
 
     var isStandardOutput: Bool { file?.isStandardOutput ?? false }
 
-    /// True if an option sets the place of the response.
-    var hasDestination: Bool {
-        !isStandardOutput && (file?.output != nil || destination.place.directory != nil || destination.usesRemoteName)
+    /// The option that sets the place of the response; nil if none does.
+    var destinationOption: String? {
+        if isStandardOutput { return nil }
+        if file?.output != nil { return "-o" }
+        return destination.place.directory != nil ? "-d" : destination.usesRemoteName ? "-O" : nil
     }
+
+    /// True if an option sets the place of the response.
+    var hasDestination: Bool { destinationOption != nil }
 
     /// Checks that at most one option reads standard input.
     ///
@@ -32,16 +38,16 @@ struct AddOptionSet {
             ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
             ("--proxy-password-file", access.proxyPasswordFile == "-"),
             ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
-            ("--data", content.data.contains("@-")), ("-b", session.cookie == .file("-")),
+            ("--data", content.data.contains("@-")), ("--data-binary", content.dataBinary == "@-"),
+            ("-b", session.cookie == .file("-")),
             ("-H", request.header.arguments.contains(.file("-"))),
         ].filter(\.1).map(\.0)
         if readers.count > 1 {
             throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
         }
-        for (option, isInput) in [("--data-binary", content.dataBinary == "@-"), ("-T", content.uploadFile == "-")]
-        where isInput {
+        if content.uploadFile == "-" {
             throw ValidationError(
-                "\(option) sends a regular file, not standard input: save it to a file, then use -T FILE.")
+                "-T sends a regular file, not standard input: save it to a file, or use -X PUT --data-binary @-.")
         }
     }
 }
@@ -76,6 +82,7 @@ struct TaskTemplate {
         var task = NewTask()
         if !options.isStandardOutput {
             (task.dir, task.output) = try paths.destination(directory: directory, output: options.file?.output)
+            try Self.requireFile(task, of: options, paths)
         }
         Self.apply(options.destination, to: &task)
         try Self.apply(options.request, to: &task)
@@ -86,6 +93,11 @@ struct TaskTemplate {
         Self.apply(options.response, to: &task)
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)
+        if let kind = task.kind, kind != .download, let option = options.destinationOption {
+            throw .usage(
+                "\(option) is for downloads, and the answer to this request is kept: use -o - > FILE, or "
+                    + "\(SuggestedCommand.text("result ID -o FILE")) when it has ended")
+        }
         task.access = try options.access.choices(paths)
         cookies = try Self.apply(options.session, to: &task)
         task.group = options.place?.group
@@ -142,6 +154,22 @@ struct TaskTemplate {
     }
 
     func task(_ url: String) -> NewTask { task([url]) }
+
+    /// Requires that nothing but a file is in the place of `-o`. The daemon does, too, but cannot name the options.
+    private static func requireFile(
+        _ task: NewTask, of options: AddOptionSet, _ paths: PathResolver
+    ) throws(CommandFailure) {
+        guard !paths.namesAreDaemons, let output = options.file?.output, let name = task.output else { return }
+        let path = name.hasPrefix("/") ? name : "\(task.dir ?? "")/\(name)"
+        let kind = BoundedLookup.run { _ in
+            var facts = stat()
+            return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : S_IFREG
+        }
+        guard let kind, kind != S_IFREG, kind != S_IFDIR else { return }
+        let place = SafeText.sanitised(output)
+        throw .usage(
+            "-o: \(place) is a device, a socket or a pipe, which a file never replaces; use -o - URL > \(place)")
+    }
 
     private static func apply(_ options: DestinationOptions, to task: inout NewTask) {
         task.destination.onConflict = Patch(options.conflictPolicy)

@@ -44,6 +44,13 @@ enum OtherHabits {
         return "\"\(SafeText.sanitised(word))\" is no URL; \(texts.joined(separator: "; "))."
     }
 
+    /// The refusal of a URL in place of a list's name, as of curl's `-i URL`; nil for a file.
+    static func urlAsList(_ file: String?) -> String? {
+        guard let file, file.hasPrefix("http://") || file.hasPrefix("https://") else { return nil }
+        return "-i takes a file of URLs, and took \(SafeText.sanitised(Redaction.url(file))). curl's -i is "
+            + "add --wait --json here, which prints response_headers."
+    }
+
     /// A message about a flag with a value, such as `--user=ada`. It does not repeat the value, which may be a login.
     static func flagWithValue(_ name: String) -> String { valuesElsewhere[name] ?? "\(name) takes no value" }
 

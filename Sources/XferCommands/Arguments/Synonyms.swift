@@ -145,7 +145,10 @@ enum Synonyms {
         "--post-file": .option("--data-binary @FILE"), "--body-file": .option("--data-binary @FILE"),
         "--data-urlencode": .option("-X POST --param NAME=VALUE"),
         "--write-out": .advice("`add --wait --json` prints every field, such as http_status"),
-        "--data-raw": .option("--data TEXT"),
+        "--data-raw": .option("--data TEXT"), "--url-query": .option("--param NAME=VALUE"),
+        "--compressed": .advice(
+            "a download stays as the server sends it: leave it out; --kind data with -H 'Accept-Encoding: gzip' decodes"
+        ),
         "--sha256": .option("--checksum sha-256=HEX"), "--hash": .option("--checksum HEX"),
         "--md5": .option("--checksum md5=HEX"), "--pause": .option("--paused"), "--stashed": .option("--paused"),
         "--delay": .option("--not-before TIME"), "--schedule": .option("--not-before TIME"),

@@ -59,8 +59,10 @@ enum FailureAdvice {
         case .dnsFailure: return "Check the host's name in the URL and that DNS works here, then \(retry)."
         case .connectFailed, .connectTimeout, .networkUnreachable:
             return "Check that the server is up and reachable from here, then \(retry)."
-        case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
-            return "Continue from the kept bytes with \(retry)."
+        case .connectionLost, .idleTimeout, .shortBody: return "Continue from the kept bytes with \(retry)."
+        case .rangeMismatch:
+            return "Add it again without --range if the server sends only the whole; otherwise \(retry) repeats the "
+                + "request."
         case .tooSlow:
             return "Continue from the kept bytes with \(retry), or before that allow less with "
                 + "\(SuggestedCommand.text("update \(id) --min-rate RATE"))."
@@ -93,7 +95,7 @@ enum FailureAdvice {
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
-        case .unacceptableType: return "Check what the URL serves now, or widen accept_types when adding it again."
+        case .unacceptableType: return "Check what the URL serves now, or widen --accept-type when adding it again."
         case .parseFailed: return "Check the response with \(SuggestedCommand.text("result \(id)"))."
         case .uploadRejected:
             return "Check the server's answer with \(SuggestedCommand.text("result \(id)")), then \(retry)."
@@ -106,7 +108,7 @@ enum FailureAdvice {
         case .destinationExists:
             let name = SuggestedCommand.text("update \(id) -o NAME")
             let replace = SuggestedCommand.text("update \(id) --on-conflict overwrite")
-            return "Choose another name with \(name), or replace the file with \(replace), then \(retry)."
+            return "Choose another name with \(name), or replace a regular file with \(replace), then \(retry)."
         case .destinationDenied:
             return "Choose a directory (-d) below one of the daemon's roots that its user may write to."
         case .destinationUnavailable: return "Mount or create the directory, then \(retry)."

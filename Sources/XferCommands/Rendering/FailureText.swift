@@ -11,10 +11,10 @@ enum FailureText {
         #/Failed to connect to .{1,300} port [0-9]{1,5} (?:via .{1,300} )?after [0-9]{1,10} ms: /#
     }
 
-    /// A message without a library's own notation.
+    /// A message with options in place of fields, and without a library's own notation.
     static func readable(_ message: String) -> String {
-        guard message.contains("error:") else { return message }
-        return message.replacing(tlsPrefix, with: "TLS: ")
+        let message = FieldOptions.named(message)
+        return message.contains("error:") ? message.replacing(tlsPrefix, with: "TLS: ") : message
     }
 
     /// A failure in few words, for a note beside the task: the reason's name if that is clear, else the message without

@@ -99,6 +99,7 @@ struct AddCommand: ParsableCommand {
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
+        if let refusal = OtherHabits.urlAsList(input.file) { throw ValidationError(refusal) }
         try destination.check(beside: file)
         try chosen.checkStandardInput(besides: input.file)
     }
@@ -116,6 +117,7 @@ struct AddCommand: ParsableCommand {
             OtherHabits.dataAsDirectory(directory) { Glibc.access($0, F_OK) == 0 }
         }
         if let refusal = refusal ?? nil { throw CommandFailure.usage(refusal) }
+        if let refusal = (urls + mirrors).lazy.compactMap({ notURL($0) }).first { throw CommandFailure.usage(refusal) }
         if let warning = OtherHabits.unexpandedURL(urls) { Output.error.line("xferctl: \(warning)") }
         var list = try input.file.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
@@ -168,7 +170,10 @@ struct AddCommand: ParsableCommand {
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
         if status != .done {
-            if showsResponse, let id = added.ids.first { try mentionResponse(of: id) }
+            let keepsAnswer = showsResponse || kind != .download && added.ids.count == 1
+            if keepsAnswer, !options.output.json, !verbosity.quiet, let id = added.ids.first {
+                try mentionResponse(of: id)
+            }
             throw CommandFailure(status)
         }
         try added.finish()
@@ -190,6 +195,25 @@ struct AddCommand: ParsableCommand {
         var list = list
         list?.demand(digests)
         return list
+    }
+
+    /// The options that were typed for fields of several options.
+    private var typed: [String: String] {
+        destination.usesRemoteName && destination.directory == nil ? ["dir": "-O"] : [:]
+    }
+
+    /// The refusal of an argument that surely is no URL for xferd; nil for all others, which the daemon judges.
+    private func notURL(_ text: String) -> String? {
+        let url = PastedURL.bare(text)
+        let isRelative = !url.contains(":")
+        let scheme = url.firstRange(of: "://").map { url[..<$0.lowerBound] }.flatMap { scheme in
+            scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) } ? scheme.lowercased() : nil
+        }
+        let isOfOtherScheme = scheme.map { !["http", "https"].contains($0) } ?? false
+        guard isRelative && session.profile == nil || isOfOtherScheme else { return nil }
+        // The login of a URL without a scheme cannot be recognised.
+        let name = isRelative && url.contains("@") ? "an argument" : "\"\(SafeText.sanitised(Redaction.url(url)))\""
+        return "\(name) is no URL that begins with http:// or https://; nothing was added"
     }
 
     /// Prints the response. The response to HEAD is its header fields.
@@ -248,7 +272,12 @@ struct AddCommand: ParsableCommand {
         try DestinationClash.check(tasks.map { ListedTask($0, line: nil) })
         let daemon = try options.open(start)
         if tasks.count == 1 {
-            let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
+            let answer: DaemonSession.Answer<TaskAdd.Result>
+            do throws(CommandFailure) {
+                answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
+            } catch {
+                throw error.namingOptions(typed: typed)
+            }
             guard case .one(let one) = answer.value else { return Added(document: AddDocument.one(answer.raw)) }
             let place = wait ? nil : place(of: one.task, template.paths)
             return Added(
@@ -267,7 +296,7 @@ struct AddCommand: ParsableCommand {
                 if !added.ids.isEmpty {
                     options.show(.object(AddDocument.many(added)), AddText.lines(added, batch: tasks[...]))
                 }
-                throw error.naming(batch.startIndex, in: tasks, added: added.ids.count)
+                throw error.namingOptions(typed: typed).naming(batch.startIndex, in: tasks, added: added.ids.count)
             }
         }
         // All calls together are one answer.

@@ -77,7 +77,7 @@ struct UpdateCommand: TaskVerb {
     @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
 
-    @OptionGroup var options: VerbOptions
+    @OptionGroup var options: ActionOptions
 
     /// Fields that can be unset.
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
@@ -124,11 +124,13 @@ struct UpdateCommand: TaskVerb {
             case .success(let answer):
                 updated.append(id)
                 tasks.append(answer.raw["task"] ?? .null)
-            case .failure(let refusal): refusals.append((id, CommandFailure(refusal)))
+            case .failure(let refusal): refusals.append((id, CommandFailure(refusal).namingOptions()))
             }
         }
         if options.output.json {
             Output.standard.document(["tasks": .array(tasks)])
+        } else if options.isQuiet {
+            // Refusals are reported below.
         } else if ids.isEmpty {
             let reason = SelectionReason(selection, daemon).noMatch(in: .unfinished)
             Output.standard.line("nothing updated: \(reason)")

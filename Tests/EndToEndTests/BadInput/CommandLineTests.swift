@@ -27,16 +27,17 @@ import XferTestSupport
     }
 
     static let refused: [(arguments: [String], exit: [Int32], text: String)] = [
-        (["add", "ftp://127.0.0.1/x"], [2, 3], "url"), (["add", ""], [2], "url is empty"), (["add"], [2], ""),
-        (["add", "file:///etc/passwd"], [2, 3], "url"),
+        (["add", "ftp://127.0.0.1/x"], [2], "\"ftp://127.0.0.1/x\" is no url"), (["add", ""], [2], "url is empty"),
+        (["add"], [2], ""),
+        (["add", "file:///etc/passwd"], [2], "is no url"),
         (["add", "--checksum", "sha-256=zz", "http://127.0.0.1:9/"], [2, 3], "checksum"),
         (["add", "--limit-rate", "-1", "http://127.0.0.1:9/"], [2], ""),
         (["add", "--limit-rate", "fast", "http://127.0.0.1:9/"], [2], "limit-rate"),
         (["add", "--priority", "urgent", "http://127.0.0.1:9/"], [2, 3], "priority"),
-        (["add", "-o", "/etc/xferd-escape", "http://127.0.0.1:9/"], [3], "output: \"/etc\" is outside"),
-        (["add", "-o", "../../../etc/x", "http://127.0.0.1:9/"], [3], "output: \""),
-        (["add", "-d", "/proc", "http://127.0.0.1:9/"], [3], "dir: \"/proc\" is outside"),
-        (["add", "-d", "/proc", "-o", "x", "http://127.0.0.1:9/"], [3], "dir: \"/proc\" is outside"),
+        (["add", "-o", "/etc/xferd-escape", "http://127.0.0.1:9/"], [3], "-o: \"/etc\" is outside"),
+        (["add", "-o", "../../../etc/x", "http://127.0.0.1:9/"], [3], "-o: \""),
+        (["add", "-d", "/proc", "http://127.0.0.1:9/"], [3], "-d: \"/proc\" is outside"),
+        (["add", "-d", "/proc", "-o", "x", "http://127.0.0.1:9/"], [3], "-d: \"/proc\" is outside"),
         (["add", "-u", "ada:secret", "http://127.0.0.1:9/"], [2], "password"),
         (["show", "999999"], [3], "999999"), (["show", "x"], [2], ""), (["fly"], [2], "fly"), (["pause"], [2], ""),
         (["rpc", "task.fly"], [3], "task.fly"), (["list", "--state", "asleep"], [2, 3], "asleep"),
@@ -117,7 +118,20 @@ import XferTestSupport
         }
     }
 
-    @Test func anAbandonedDownloadToStandardOutputLeavesNothing() async throws {
+    @Test func aRefusedUploadMentionsTheAnswerThatIsKept() async throws {
+        let server = try await FaultServer()
+        server.on("/up") { _ in Reply(400, text: "no such project") }
+        try await withDaemon { daemon in
+            let file = "\(daemon.downloads)/f"
+            try FileTree.write("content", to: file)
+            let failed = try await daemon.ctl("add", "--wait", "-T", file, server.url("/up"))
+            #expect(failed.exit == .code(1), "\(failed)")
+            #expect(failed.errors.contains("result 1` shows the server's answer"), "\(failed)")
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func anAbandonedDownloadToStandardOutputLeavesNothing(signal: Int32) async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/f", .tagged(94, length: 3_000_000)).always(.stall(at: 1_000_000, until: gate))
@@ -134,7 +148,7 @@ import XferTestSupport
                 try await daemon.call("task.list")["tasks"]?.arrayValue?.count == 1
             }
             try await daemon.waitForBytes(1_000_000, of: 2)
-            kill(program.pid, SIGINT)
+            kill(program.pid, signal)
             #expect(await program.exit() == .code(130))
             #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
         }

@@ -52,7 +52,8 @@ import XferTestSupport
         ("rpc nope", 3, "nope"), ("rpc task.get {", 2, "JSON"), ("completions bash", 0, "xferctl"),
         ("man", 0, "XFERCTL"),
         ("help fly", 2, "fly"), ("help pause", 0, "USAGE"), ("fly", 2, "unknown command"),
-        ("add http://127.0.0.1:9/ --paused", 0, "#2 paused"), ("add nonsense", 3, "url: "), ("add", 2, "-i FILE"),
+        ("add http://127.0.0.1:9/ --paused", 0, "#2 paused"), ("add nonsense", 2, "\"nonsense\" is no URL"),
+        ("add", 2, "-i FILE"),
         ("shutdown", 0, "stops"),
     ]
 

@@ -21,7 +21,7 @@ import XferTestSupport
             #expect(refusal.message.contains("is the daemon's own directory (download.dir)"), "\(refusal)")
             let told = try await daemon.ctl("add", "-o", "\(disk.path)/x", "http://127.0.0.1:9/f")
             #expect(told.exit == .code(3))
-            #expect(told.errors.contains("output: cannot write in \"\(disk.path)\""), "\(told)")
+            #expect(told.errors.contains("-o: cannot write in \"\(disk.path)\""), "\(told)")
         }
     }
 

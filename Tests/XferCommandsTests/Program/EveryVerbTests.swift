@@ -144,6 +144,26 @@ import XferTestSupport
         }
     }
 
+    /// Scripts want each change without the line that confirms it.
+    @Test func everyVerbThatConfirmsAChangeCanBeQuiet() throws {
+        let loud = Self.leaves(try CommandTree.ofThisProgram()).filter { _, command in
+            !command.arguments.contains { $0.names.contains("--quiet") }
+        }
+        let changing: Set = [
+            "add", "pause", "resume", "cancel", "retry", "remove", "update", "move", "set-source", "commit", "set",
+            "clear", "trim", "put", "detach", "revoke", "stop", "start", "limit", "shutdown", "backup", "drain",
+            "undrain", "forget",
+        ]
+        // It prints the new token.
+        let exceptions: Set = ["token add"]
+        let names = loud.map { $0.path.joined(separator: " ") }
+        #expect(
+            names.filter { name in
+                changing.contains(name.split(separator: " ").last.map { String($0) } ?? "")
+                    && !exceptions.contains(name)
+            } == [])
+    }
+
     @Test func everyVerbEndsWith2AtAnUnknownOption() async throws {
         for (path, _) in Self.leaves(try CommandTree.ofThisProgram()) {
             await Task.yield()

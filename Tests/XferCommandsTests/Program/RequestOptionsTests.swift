@@ -44,7 +44,7 @@ import XferTestSupport
 
     @Test func formOptionAcceptsFilesTypesAndNames() async throws {
         let (json, directory) = try await params(
-            ["-F", "a=x;y", "-F", "b=@p.jpg;type=image/jpeg;filename=q", "http://h/"])
+            ["-F", "a=x;y", "-F", "b=@p.jpg;type=image/jpeg;filename=q", "http://h/"], files: ["p.jpg": "x"])
         #expect(
             json == [
                 "url": "http://h/", "kind": "data",
@@ -95,12 +95,52 @@ import XferTestSupport
     }
 
     @Test func uploadToAURLThatEndsInASlashAppendsTheFileName() async throws {
-        let (json, directory) = try await params(["-T", "a b.tar", "--spool", "http://h/up/"])
+        let (json, directory) = try await params(["-T", "a b.tar", "--spool", "http://h/up/"], files: ["a b.tar": "x"])
         #expect(
             json == [
                 "url": "http://h/up/a%20b.tar", "kind": "upload", "source": .string(directory + "/a b.tar"),
                 "spool": true,
             ])
+    }
+
+    @Test func binaryDataIsReadFromStandardInputOrStreamedFromAFile() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let result = try await Program.run(
+            ["add", "--data-binary", "@-", "http://h/"], daemon: daemon, input: "a\r\nb\n")
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(daemon.calls(of: "task.add").first?["body"] == ["raw": "a\r\nb\n"])
+        let (json, directory) = try await params(["--data-binary", "@f", "http://h/"], files: ["f": "x"])
+        #expect(json == ["url": "http://h/", "kind": "data", "body": ["file": .string(directory + "/f")]])
+    }
+
+    @Test(arguments: [
+        (["-T", "gone"], "-T: cannot read gone: No such file or directory"),
+        (["--data-binary", "@gone"], "--data-binary: cannot read gone: No such file or directory"),
+        (["-F", "a=@/"], "-F: cannot read /: Is a directory"),
+        (["-T", "/etc/passwd", "-o", "answer"], "-o is for downloads, and the answer to this request is kept"),
+        (["-T", "/etc/passwd", "-O"], "-O is for downloads"),
+        (["-o", "/dev/null"], "a file never replaces; use -o - URL > /dev/null"),
+    ])
+    func whatCannotBeSentOrWrittenIsRefusedWithItsOption(arguments: [String], text: String) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let result = try await Program.run(["add"] + arguments + ["http://h/"], daemon: daemon)
+        #expect(result.exit == .code(2) && result.errors.contains(text), "\(result)")
+        #expect(daemon.calls.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["-o", "x"], "output", "-o: nope"), (["-d", "/d"], "dir", "-d: nope"), (["-O"], "dir", "-O: nope"),
+        (["--max-size", "1K"], "max_size", "--max-size: nope"),
+        (["--accept-type", "x"], "accept_types[0]", "--accept-type: nope"), ([], "url", "url: nope"),
+    ])
+    func aRefusalOfTheDaemonNamesTheOptionThatWasTyped(
+        arguments: [String], field: String, text: String
+    ) async throws {
+        let daemon = try ScriptedDaemon { _, _ in
+            .failure(RPCFailure(.invalidParams, "\(field): nope", data: ErrorData(reason: "invalid", path: field)))
+        }
+        let result = try await Program.run(["add"] + arguments + ["http://h/"], daemon: daemon)
+        #expect(result.exit == .code(3) && result.errors == "xferctl: \(text)\n", "\(result)")
     }
 
     @Test func aMethodOtherThanGETKeepsTheResponse() async throws {

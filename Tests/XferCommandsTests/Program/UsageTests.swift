@@ -47,6 +47,24 @@ import XferTestSupport
         #expect(OtherHabits.takenURL([("-o", "f"), ("-d", nil)]).isEmpty)
     }
 
+    @Test(arguments: [
+        ("notaurl", "\"notaurl\" is no URL"), ("ftp://me:hunter2@h/f", "is no URL that begins with http"),
+        ("me:hunter2@h/f?a=ftp://x", nil), ("me@h/f", "an argument is no URL"),
+    ])
+    func anArgumentThatIsNoURLIsNamed(word: String, text: String?) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let result = try await Program.run(["add", word], daemon: daemon)
+        #expect(!result.description.contains("hunter2"), "\(result)")
+        guard let text else { return }
+        #expect(result.exit == .code(2) && result.errors.contains(text) && daemon.calls.isEmpty, "\(result)")
+    }
+
+    @Test func aURLInPlaceOfAListIsRefused() async throws {
+        let result = try await Program.run(["add", "-i", "http://me:hunter2@h/a"])
+        #expect(result.exit == .code(2) && result.errors.contains("-i takes a file of URLs"), "\(result)")
+        #expect(!result.errors.contains("hunter2"))
+    }
+
     @Test func jsonInPlaceOfAURLIsRefusedWithCurlsOption() async throws {
         let result = try await Program.run(["add", "--json", "{\"a\": 1}", "http://h/"])
         #expect(result.exit == .code(2) && result.errors.contains("--json-body DATA"), "\(result)")

@@ -180,14 +180,14 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
 
     @Test func aRefusedEntryIsNamedByItsNumber() async throws {
         let daemon = try ScriptedDaemon { _, _ in
-            let data = ErrorData(reason: "invalid_value", path: "tasks[1].url", expected: "an http or https URL")
-            return .failure(RPCFailure(.invalidParams, "tasks[1].url: expected an http or https URL", data: data))
+            let data = ErrorData(reason: "invalid_value", path: "tasks[1].url", expected: "a host")
+            return .failure(RPCFailure(.invalidParams, "tasks[1].url: expected a host", data: data))
         }
-        let result = try await Program.run(["add", "http://host/a", "ftp://host/b"], daemon: daemon)
+        let result = try await Program.run(["add", "http://host/a", "http:///b"], daemon: daemon)
         #expect(result.exit == .code(3))
         #expect(
             result.errors
-                == "xferctl: URL number 2 (ftp://host/b): expected an http or https URL; nothing was added\n")
+                == "xferctl: URL number 2 (http:///b): expected a host; nothing was added\n")
     }
 }
 
@@ -205,6 +205,18 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.exit == .code(0))
         #expect(result.output == "\(participle): #17\nunchanged: #18 is completed\(reason)\n")
         #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
+    }
+
+    @Test(arguments: ["pause", "resume", "cancel", "retry", "remove", "commit"])
+    func aQuietVerbPrintsErrorsOnly(verb: String) async throws {
+        let willing = try daemon(
+            "task.\(verb)", ["changed": [1], "unchanged": [["id": 2, "state": "completed"]], "missing": []])
+        let done = try await Program.run([verb, "-q", "1", "2"], daemon: willing)
+        #expect(done.exit == .code(0) && done.output.isEmpty && done.errors.isEmpty, "\(done)")
+        let absent = try daemon("task.\(verb)", ["changed": [], "unchanged": [], "missing": [99]])
+        let refused = try await Program.run(["--quiet", verb, "99"], daemon: absent)
+        #expect(refused.exit == .code(3) && refused.output.isEmpty, "\(refused)")
+        #expect(refused.errors == "xferctl: there is no task 99\n")
     }
 
     @Test func anUnknownIDExitsWith3AfterTheOthersWereActedOn() async throws {
