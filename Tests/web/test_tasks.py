@@ -292,7 +292,7 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
     page.until(page.dialog_is_closed, "the dialog to close")
     assert client.queue.stats().limits.max_recv_rate == 1_500_000
     page.press("L")
-    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by xferctl limit")
+    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by a client (xferctl limit, the page, aria2)")
     page.wait_for_text("limits-now", "Sending: unlimited")
     page.click("As configured")
     page.until(page.dialog_is_closed, "the dialog to close")
@@ -315,8 +315,8 @@ def test_a_rate_of_the_timetable_says_so_until_a_limit_is_set(page: Page, client
     page.click("Close", "#limits-dialog")
     client.queue.set_limits(max_recv_rate=1_500_000, max_active=3)
     page.press("L")
-    page.wait_for_text("limits-now", "At once: 3, set by xferctl limit")
-    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by xferctl limit")
+    page.wait_for_text("limits-now", "At once: 3, set by a client (xferctl limit, the page, aria2)")
+    page.wait_for_text("limits-now", "Receiving: 1.4 MiB/s, set by a client (xferctl limit, the page, aria2)")
     assert ", by the timetable until " in limits_of(page)[-1]
 
 

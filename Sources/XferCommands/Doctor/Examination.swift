@@ -102,6 +102,28 @@ struct Examination: Sendable {
         return findings
     }
 
+    /// Reports the limits of the configuration that those of a client override.
+    ///
+    /// - Parameter configured: the keys that are set, and not left at their defaults.
+    func limits(_ limits: QueueLimits, configured: Set<String>) -> [Finding] {
+        let options = [
+            ("max_active", "--max-active", ["queue.max_active"]),
+            ("max_active_per_host", "--max-active-per-host", ["queue.max_active_per_host"]),
+            ("order", "--order", ["queue.order"]),
+            ("max_recv_rate", "--recv", ["bandwidth.timetable", "bandwidth.recv"]),
+            ("max_send_rate", "--send", ["bandwidth.timetable", "bandwidth.send"]),
+        ]
+        return options.compactMap { name, option, keys in
+            guard limits.overridden?.contains(name) == true, let key = keys.first(where: configured.contains) else {
+                return nil
+            }
+            return .warning(
+                "limits",
+                "\(key) is not in force for \(name): a client has set a limit (xferctl limit, the page, aria2)",
+                "xferctl limit \(option) default lets the configuration decide")
+        }
+    }
+
     // MARK: Directories
 
     /// The download directory and the roots.
@@ -183,6 +205,21 @@ struct Examination: Sendable {
         return lacking.map(\.finding) + general
     }
 
+    /// Reports the directories that tasks wait for, such as those of a disk that is not mounted: one finding for each.
+    ///
+    /// - Parameter waiting: tasks that wait, with their directories and failures.
+    func unavailable(_ waiting: [TaskRecord]) -> [Finding] {
+        let tasks = waiting.filter { $0.wait?.reason.value == .destinationUnavailable }
+        return Dictionary(grouping: tasks) { $0.dir ?? "" }.sorted { $0.key < $1.key }.map { directory, tasks in
+            let others = tasks.count > 1 ? " and \(tasks.count - 1) more wait" : " waits"
+            let place = directory.isEmpty ? "its directory" : directory
+            let reason = tasks[0].error.map { ": \(SafeText.sanitised($0.message))" } ?? ""
+            return .problem(
+                "disk", "#\(tasks[0].id)\(others) for \(SafeText.sanitised(place))\(reason)",
+                "mount its disk, or make the directory writable; the tasks continue by themselves")
+        }
+    }
+
     private var reserve: Int64 { settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0 }
 
     /// The findings about tasks that wait for room: one for each directory.
@@ -204,6 +241,14 @@ struct Examination: Sendable {
             let most = tasks.count > 1 ? " for the largest" : ""
             let needed = "\(ByteText.size(largest.needed)) are needed\(most)\(kept)"
             let total = largest.needed.addingSaturated(largest.usesReserve ? 0 : reserve)
+            if let room, room.free >= total {
+                return (
+                    directory,
+                    .warning(
+                        "space", "\(who) in \(directory), which has \(ByteText.size(room.free)) free now",
+                        "the daemon checks it again within a minute; if that is not the disk, mount it")
+                )
+            }
             let isTooSmall = room.map { $0.size < total } ?? false
             let advice =
                 isTooSmall
@@ -380,10 +425,7 @@ struct Examination: Sendable {
     // MARK: Values of settings
 
     /// A setting's text, which is YAML: a string in quotes, or bare.
-    private func text(_ value: String?) -> String? {
-        guard let value, !value.isEmpty else { return nil }
-        return (try? JSONValue(parsing: Array(value.utf8)))?.stringValue ?? value
-    }
+    private func text(_ value: String?) -> String? { value.flatMap(DaemonConfig.Setting.text) }
 
     private func roots(of value: String?) -> [String] {
         guard let value, let list = try? JSONValue(parsing: Array(value.utf8)) else { return [] }

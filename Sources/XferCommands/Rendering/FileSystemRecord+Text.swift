@@ -17,7 +17,9 @@ extension FileSystemRecord {
             let others = missing.dropLast().joined(separator: ", ")
             remarks.append("without " + (others.isEmpty ? last : "\(others) and \(last)"))
         }
-        if isLocal, !hasJournal { remarks.append("not known to have a journal") }
+        if isLocal, !hasJournal {
+            remarks.append("without a known journal (after a power cut let fsck check it before xferd starts)")
+        }
         if names == OpenEnum(.windows) { remarks.append("only names that Windows allows") }
         if longestName < 255 { remarks.append("names of at most \(longestName) bytes") }
         if let largestFile { remarks.append("files of at most \(ByteText.size(largestFile))") }

@@ -15,7 +15,7 @@ struct QueueText: Sendable {
     func lines(_ limits: QueueLimits, now: Timestamp = .now) -> [String] {
         func isAutomatic(_ name: String) -> Bool { limits.automatic?.contains(name) == true }
         func origin(_ name: String) -> String {
-            limits.overridden?.contains(name) == true ? ", set by xferctl limit" : ""
+            limits.overridden?.contains(name) == true ? ", set by a client (xferctl limit, the page, aria2)" : ""
         }
         func rate(_ rate: Int64, _ name: String) -> String {
             let text = ByteText.limit(rate)

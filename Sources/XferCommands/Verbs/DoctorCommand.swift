@@ -53,10 +53,12 @@ struct DoctorCommand: ParsableCommand {
         var settings: [String: String] = [:]
         var isOperator = false
         var file: String?
+        var configured: Set<String> = []
         if case .success(let config) = try session.attempt(DaemonConfig.self, NoParams()) {
             isOperator = true
             file = config.value.file
             for setting in config.value.settings { settings[setting.key] = setting.value.stringValue }
+            configured = Set(config.value.settings.filter { $0.origin != "default" }.map(\.key))
         }
         let examination = Examination(system: system, settings: settings)
         let restart =
@@ -69,6 +71,7 @@ struct DoctorCommand: ParsableCommand {
         ]
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)
+            findings += examination.limits(queue.value.limits, configured: configured)
         }
         if isOperator, let policies = try? session.all(PolicyList.self).value.policies {
             findings += examination.expiries(policies)
@@ -77,8 +80,9 @@ struct DoctorCommand: ParsableCommand {
         guard !options.connection.isRemote else { return (findings, true) }
         let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)
         findings += examination.roots(processID: status.pid)
-        findings += examination.space(
-            stateDirectory: status.stateDirectory, mountPoints: disks, waiting: waitingForRoom(session))
+        let waiting = waitingForDisks(session)
+        findings += examination.unavailable(waiting)
+        findings += examination.space(stateDirectory: status.stateDirectory, mountPoints: disks, waiting: waiting)
         findings += examination.fileSystems(status)
         findings += [examination.limits(processID: status.pid)].compactMap(\.self)
         let isUser = located.candidate.origin == .user
@@ -86,15 +90,15 @@ struct DoctorCommand: ParsableCommand {
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 
-    /// Some of the tasks that wait for room; none if the daemon does not answer.
-    private func waitingForRoom(_ session: DaemonSession) -> [TaskRecord] {
+    /// Some of the tasks that wait for room or for their directory; none if the daemon does not answer.
+    private func waitingForDisks(_ session: DaemonSession) -> [TaskRecord] {
         var params = TaskList.Params()
         var filter = TaskFilter()
         filter.state = OneOrMany([.waiting])
-        filter.reason = OneOrMany([.insufficientSpace])
+        filter.reason = OneOrMany([.insufficientSpace, .destinationUnavailable])
         params.filter = filter
         params.limit = TaskPages.largest
-        params.fields = TaskColumns(["wait", "error"])
+        params.fields = TaskColumns(["wait", "error", "dir"])
         guard case .success(let answer)? = try? session.attempt(TaskList.self, params) else { return [] }
         return answer.value.tasks
     }

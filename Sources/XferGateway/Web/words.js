@@ -110,8 +110,8 @@ const ADVICE_OF_CAUSE = {
     not_tls: "Add it again with http:// in place of https://, or with another port.",
     tls_expected: "Add it again with https:// in place of http://.",
     not_http: "Check the scheme and the port of the URL: the answer is not HTTP.",
-    self_signed: "If you know that this is the server's key, pin it with a trust policy, then retry.",
-    unknown_authority: "If you know that this is the server's key, pin it with a trust policy, then retry.",
+    self_signed: "If you know that this is the server's key, pin it with a trust policy (operators), then retry.",
+    unknown_authority: "If you know that this is the server's key, pin it with a trust policy (operators), then retry.",
     wrong_host_name: "Use a name that the server's certificate has.",
     certificate_dates: "Have the server's certificate renewed, and check the clock of the daemon's machine.",
     announced_digest: "The server announces this digest itself: it, or the file, is wrong.",
@@ -183,7 +183,7 @@ export const limitText = ({ max_active: active, max_recv_rate: receive, max_send
 
 /** Each limit of the queue, and what sets it, as `xferctl limit` says it. */
 export function limitTexts({ automatic = [], overridden = [], timetabled = [], timetable_until: until, ...limits }) {
-    const origin = (name) => (overridden.includes(name) ? ", set by xferctl limit" : "");
+    const origin = (name) => (overridden.includes(name) ? ", set by a client (xferctl limit, the page, aria2)" : "");
     const count = (name) => (automatic.includes(name) ? null : `${formatCount(limits[name])}${origin(name)}`);
     const rate = (name) => {
         const text = formatLimit(limits[name]);

@@ -182,6 +182,34 @@ public actor QueueControl: ManagerPart {
         await applyServiceRates()
     }
 
+    /// Logs the limits of the configuration that have changed, but that those of a client override.
+    func reportOverridden(changedFrom former: ManagerSettings) {
+        let settings = settings
+        let rates = [
+            overrides.maxReceiveRate.map { _ in "--recv default" }, overrides.maxSendRate.map { _ in "--send default" },
+        ].compactMap(\.self)
+        func changed<Value: Equatable>(_ value: KeyPath<ManagerSettings, Value>) -> Bool {
+            settings[keyPath: value] != former[keyPath: value]
+        }
+        let all: [(key: String, isChanged: Bool, options: [String])] = [
+            ("queue.max_active", changed(\.maxActive), overrides.maxActive.map { _ in ["--max-active default"] } ?? []),
+            (
+                "queue.max_active_per_host", changed(\.maxActivePerHost),
+                overrides.maxActivePerHost.map { _ in ["--max-active-per-host default"] } ?? []
+            ),
+            ("queue.order", changed(\.order), overrides.order.map { _ in ["--order default"] } ?? []),
+            ("bandwidth.recv", changed(\.bandwidth.receive), rates.filter { $0.hasPrefix("--recv") }),
+            ("bandwidth.send", changed(\.bandwidth.send), rates.filter { $0.hasPrefix("--send") }),
+            ("bandwidth.timetable", changed(\.timetable) && !settings.timetable.entries.isEmpty, rates),
+        ]
+        for limit in all where limit.isChanged && !limit.options.isEmpty {
+            let command = "xferctl limit \(limit.options.joined(separator: " "))"
+            logger.warning(
+                "a limit of the configuration is not in force: a client has set one (xferctl limit, the page, aria2)",
+                metadata: ["key": "\(limit.key)", "removed_by": "\(command)"])
+        }
+    }
+
     func applyQueueLimits() async {
         await applying.enter()
         defer { applying.leave() }

@@ -73,6 +73,7 @@ extension TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         await queue.applyLimits()
+        await queue.reportOverridden(changedFrom: former)
         // Higher limits let tasks start.
         await scheduler.schedule()
         await network.applySettings()

@@ -53,6 +53,24 @@ import XferTestSupport
         }
     }
 
+    @Test func aTimetableThatAClientsLimitBeatsIsReported() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.call("queue.set_limits", ["max_recv_rate": 500_000])
+            try daemon.configure(["bandwidth": ["timetable": "[\"00:00 1M\"]"]])
+            daemon.reload()
+            try await eventually("the log says so") {
+                daemon.log.split(separator: "\n").contains {
+                    $0.contains("not in force") && $0.contains("bandwidth.timetable")
+                        && $0.contains("xferctl limit --recv default")
+                }
+            }
+            let doctor = try await daemon.ctl("doctor")
+            #expect(doctor.output.contains("bandwidth.timetable is not in force for max_recv_rate"), "\(doctor)")
+            _ = try await daemon.ctl("limit", "--recv", "default")
+            #expect(try await daemon.call("queue.stats")["limits"]?["max_recv_rate"] == 1_000_000)
+        }
+    }
+
     @Test func usersThatAReloadLetsInCanReachTheSocket() async throws {
         try await withDaemon { daemon in
             #expect(FileTree.mode(daemon.socket) == 0o600)

@@ -50,6 +50,17 @@ import XferSystem
         #expect(Examination.rights("refused").level == .problem)
     }
 
+    @Test func aLimitOfAClientThatBeatsTheTimetableIsAWarningWithItsEnd() {
+        var limits = QueueLimits()
+        limits.overridden = ["max_active", "max_recv_rate"]
+        let findings = examination(system()).limits(limits, configured: ["bandwidth.timetable", "bandwidth.recv"])
+        #expect(findings.map(\.level) == [.warning])
+        #expect(findings.first?.message.contains("bandwidth.timetable is not in force") == true)
+        #expect(findings.first?.advice?.hasPrefix("xferctl limit --recv default") == true)
+        #expect(examination(system()).limits(limits, configured: []).isEmpty)
+        #expect(examination(system()).limits(QueueLimits(), configured: ["bandwidth.timetable"]).isEmpty)
+    }
+
     @Test func aProxyOfTheCallersEnvironmentThatTheDaemonDoesNotUseIsAWarning() {
         let caller = CallerProxies { $0 == "http_proxy" ? "http://p:3128" : nil }
         let finding = examination(system()).proxies(caller)
@@ -295,10 +306,29 @@ import XferSystem
         #expect(two.first?.message.contains("8.0 MiB are needed for the largest") == true)
         let hopeless = findings([waiting(7, "/d", 6 << 20)], reserve: "20Gi")
         #expect(hopeless.first?.advice?.contains("the whole file system has 1.0 GiB") == true)
+        let enough = findings([waiting(7, "/d", 1 << 20)], reserve: "1Mi")
+        #expect(enough.first?.level == .warning && enough.first?.advice?.contains("mount it") == true)
         #expect(findings([waiting(7, nil, 0)]).first?.message == "#7 waits for room: the disk is full")
         var other = waiting(7, "/d", 1)
         other.wait?.reason = OpenEnum(.retry)
         #expect(findings([other]).contains { $0.message.contains("#7") } == false)
+    }
+
+    @Test func tasksThatWaitForADirectoryAreAProblemWithTheirNumber() {
+        let tasks = (7...9).map { id in
+            var task = TaskRecord()
+            task.id = TaskID(id)
+            task.dir = id < 9 ? "/mnt/nas" : "/other"
+            task.wait = WaitRecord()
+            task.wait?.reason = OpenEnum(.destinationUnavailable)
+            task.error = FailureRecord(TransferError(.destinationUnavailable, "it is not mounted"))
+            return task
+        }
+        let findings = examination(system()).unavailable(tasks)
+        #expect(findings.map(\.level) == [.problem, .problem])
+        #expect(findings.first?.message == "#7 and 1 more wait for /mnt/nas: it is not mounted")
+        #expect(findings.last?.message == "#9 waits for /other: it is not mounted")
+        #expect(examination(system()).space(stateDirectory: "/state", waiting: tasks).isEmpty)
     }
 
     // MARK: The machine

@@ -18,8 +18,8 @@ import XferProtocol
             maxActive: 3, maxActivePerHost: 4, order: .fifo, rates: BandwidthLimits(receive: 500_000, send: 0))
         #expect(values(limits).suffix(2) == ["488 KiB/s, set by the configuration", "unlimited"])
         limits.overridden = ["max_active", "max_send_rate"]
-        #expect(values(limits).first == "3, set by xferctl limit")
-        #expect(values(limits).last == "unlimited, set by xferctl limit")
+        #expect(values(limits).first == "3, set by a client (xferctl limit, the page, aria2)")
+        #expect(values(limits).last == "unlimited, set by a client (xferctl limit, the page, aria2)")
     }
 
     @Test func aLimitOfTheTimetableSaysUntilWhen() {
