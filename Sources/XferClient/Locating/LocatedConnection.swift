@@ -45,9 +45,16 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         return "no daemon answers: \(reasons); \(advice())"
     }
 
+    /// True if a daemon answers, but refuses the token.
+    public var isRefusal: Bool {
+        guard tried.count == 1, case .rejected(_, let status, _)? = tried.first?.error else { return false }
+        return status == 401 || status == 403
+    }
+
     private var serverAdvice: String {
         if case .rejected(_, 401, _)? = tried.first?.error {
-            return "`xferctl token list` on the daemon's machine shows the tokens, `xferctl token add` makes one"
+            return "the token is unknown, revoked or expired; `xferctl token list` on the daemon's machine shows the "
+                + "tokens, `xferctl token add` makes one"
         }
         if case .server(_, let reason)? = tried.first?.error, !reason.contains("certificate") {
             return "check the URL, and that the daemon listens there (`listen` in its configuration)"

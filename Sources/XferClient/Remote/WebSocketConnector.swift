@@ -40,10 +40,12 @@ enum WebSocketConnector {
     }
 
     private static func connectionError(for error: any Error, _ server: ServerAddress) -> ConnectionError {
-        switch error {
+        // A TLS server answers HTTP with an alert, or by closing the connection.
+        let hint = server.isEncrypted ? "" : "; if it speaks https, write https:// in place of http://"
+        return switch error {
         case let refusal as Refusal:
             refusal.status == 0
-                ? .server(server.description, reason: "it closed the connection")
+                ? .server(server.description, reason: "it closed the connection\(hint)")
                 : .rejected(server.description, status: refusal.status, reason: refusal.firstLine)
         case let failure as NIOConnectionError:
             .server(
@@ -52,7 +54,9 @@ enum WebSocketConnector {
                 reason: failure.connectionErrors.isEmpty
                     ? "its name cannot be resolved" : "nothing listens there, or a firewall is in the way")
         case ChannelError.connectTimeout, is Silence: .server(server.description, reason: "it does not answer")
-        default: .server(server.description, reason: ClientTLS.words("\(error)"))
+        case is HTTPParserError where !server.isEncrypted:
+            .server(server.description, reason: "its answer is not HTTP\(hint)")
+        default: .server(server.description, reason: ClientTLS.words("\(error)") + hint)
         }
     }
 

@@ -6,17 +6,18 @@ extension FailureAdvice {
         let retry = SuggestedCommand.text("retry \(id)")
         switch cause {
         case .tlsVersion:
-            let set = SuggestedCommand.text("policy set")
-            return "Have the server offer TLS 1.2 or later; if a trust policy requires more, lower it (\(set) with "
-                + "--min-tls); then \(retry)."
+            let set = SuggestedCommand.ofOperator("policy set NAME --min-tls VERSION")
+            return "Have the server offer TLS 1.2 or later; if a trust policy requires more, lower it with \(set); "
+                + "then \(retry)."
         case .tlsParameters:
             return "Have the server's TLS updated: nothing that it offers is secure; then \(retry)."
         case .clientCertificateRequired:
             return "Give the server a client certificate: "
-                + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + ", then \(retry)."
+                + SuggestedCommand.ofOperator("update \(id) --cert FILE --key FILE") + ", then \(retry)."
         case .clientCertificateRefused:
             return "Ask the server's operator which client certificates it accepts; "
-                + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + " sets another one, then \(retry)."
+                + SuggestedCommand.ofOperator("update \(id) --cert FILE --key FILE")
+                + " sets another one, then \(retry)."
         case .unknownServerName: return "Check the host's name in the URL: the server there has no site of that name."
         case .notTLS:
             return "Check the scheme and the port of the URL: the server there does not use TLS. If that is intended, "
@@ -31,9 +32,9 @@ extension FailureAdvice {
             return "If you know from its operator that this is the server's key, pin it: \(pinning(failure)), then "
                 + "\(retry). Or add its CA to the daemon's configuration (trust.ca_file)."
         case .wrongHostName:
-            let test = SuggestedCommand.text("policy test https://\(host(failure))")
+            let test = SuggestedCommand.ofOperator("policy test https://\(host(failure))")
             return "Use a name that the server's certificate has; \(test) shows them. If its key is pinned for "
-                + "this host, \(SuggestedCommand.text("policy set")) with --no-domain-name accepts it under any name."
+                + "this host, a trust policy with --no-domain-name accepts it under any name."
         case .certificateDates:
             return "Have the server's certificate renewed, and check this machine's clock "
                 + "(\(SuggestedCommand.text("doctor"))); then \(retry)."
@@ -88,7 +89,8 @@ extension FailureAdvice {
     /// The command that pins the key that the server showed.
     private static func pinning(_ failure: TaskSummary.Failure) -> String {
         let pin = failure.shownPin.map { SafeText.sanitised($0) } ?? "PIN"
-        return pinning(host(failure), pin, checksName: !failure.furtherCauses.contains(.wrongHostName))
+        let checksName = !failure.furtherCauses.contains(.wrongHostName)
+        return SuggestedCommand.ofOperator(pinningCommand(host(failure), pin, checksName: checksName))
     }
 
     /// The command that pins a key for a host.
@@ -98,11 +100,10 @@ extension FailureAdvice {
     ///   - pin: as `sha256/BASE64`.
     ///   - checksName: false if the certificate is not valid for the host, so that a policy that checks the name would
     ///     refuse the pinned key, too.
-    static func pinning(_ host: String, _ pin: String, checksName: Bool) -> String {
+    static func pinningCommand(_ host: String, _ pin: String, checksName: Bool) -> String {
         let name = host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
         let lax = checksName ? "" : " --no-domain-name"
-        return SuggestedCommand.text(
-            "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates\(lax) --pin \(pin)")
+        return "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates\(lax) --pin \(pin)"
     }
 
     private static func host(_ failure: TaskSummary.Failure) -> String {

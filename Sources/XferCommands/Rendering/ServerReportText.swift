@@ -45,8 +45,9 @@ struct ServerReportText: Sendable {
             let addition = PinAddition(policy: policy, isAccepted: report.verdict.value == .accepted, isNamed: isNamed)
             lines += [""] + addition.lines(report.chain, at: place(report))
         } else if report.verdict.value != .accepted {
-            let command = FailureAdvice.pinning(place(report), SafeText.sanitised(leaf.pin), checksName: isNamed)
-            lines += ["", "If that is its key: \(command)"]
+            let pin = SafeText.sanitised(leaf.pin)
+            let command = FailureAdvice.pinningCommand(place(report), pin, checksName: isNamed)
+            lines += ["", "If that is its key: \(SuggestedCommand.text(command))"]
             if !isNamed { lines.append("Its certificate has other names, so --no-domain-name is needed.") }
         }
         return lines

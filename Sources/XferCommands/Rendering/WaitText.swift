@@ -34,7 +34,8 @@ enum WaitText {
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"
         case .suspect:
             return "because xferd crashed twice while it ran; \(SuggestedCommand.text("resume")) retries it"
-        case .queuePaused: return "the queue is paused; \(SuggestedCommand.text("queue resume")) resumes it"
+        case .queuePaused:
+            return "the queue is paused; \(SuggestedCommand.ofOperator("queue resume")) resumes it"
         case .groupPaused: return "its group is paused; \(SuggestedCommand.text("group resume")) resumes it"
         case .hostFull: return "for a free place at its host"
         case .groupFull: return "for a free place in its group"

@@ -31,7 +31,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .taskFailed:
             "A task that was waited for failed or was cancelled, a test failed, or the output could not be written."
         case .usage: "The command line, or a file given with it, is wrong; nothing was done."
-        case .refused: "The daemon refused, or an id or a name is unknown; the rest was done."
+        case .refused: "The daemon refused, also a token; or an id or a name is unknown; the rest was done."
         case .noDaemon: "No daemon answered; standard error lists the sockets that were tried."
         case .timedOut: "Waiting took longer than allowed; the transfers continue."
         case .interrupted: "Interrupted by Ctrl-C; the transfers continue."

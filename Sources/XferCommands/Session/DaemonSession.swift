@@ -31,7 +31,8 @@ struct DaemonSession {
             return DaemonSession(connection: located.connection, place: place)
         } catch {
             guard mayStart, DaemonStarter.mayStart(after: error) else {
-                throw CommandFailure(.noDaemon, SafeText.sanitised(error.description))
+                let status: ExitStatus = error.isRefusal ? .refused : .noDaemon
+                throw CommandFailure(status, SafeText.sanitised(error.description))
             }
         }
         error.line("xferctl: \(try DaemonStarter().start())")

@@ -17,6 +17,10 @@ enum SuggestedCommand {
     /// The text that the reader has to type for `retry 1`, between backquotes.
     static func text(_ command: String) -> String { "`\(words.withLock { $0 }) \(command)`" }
 
+    /// The text for a command that only operators of the daemon may run. A task's reader may be another user: neither
+    /// the record nor a token tells.
+    static func ofOperator(_ command: String) -> String { "\(text(command)) (for operators: else ask one to run it)" }
+
     static func prefix(for arguments: [String]) -> String {
         var chosen = ["xferctl"]
         var rest = arguments.prefix { $0 != "--" }[...]

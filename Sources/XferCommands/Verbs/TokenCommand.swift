@@ -41,7 +41,9 @@ struct TokenCommand: ParsableCommand {
         var name: String
 
         @Option(
-            help: ArgumentHelp("User the token acts for (name or uid); default: you.", valueName: "user"))
+            help: ArgumentHelp(
+                "User the token acts for (name or uid); default: you. A guest's token needs --dir.",
+                valueName: "user"))
         var owner: String?
 
         @Option(
@@ -63,7 +65,7 @@ struct TokenCommand: ParsableCommand {
         @Option(
             name: [.customShort("d"), .customLong("dir")],
             help: ArgumentHelp(
-                "With the scope add or own: its tasks write beneath this directory; default is download.dir.",
+                "With the scope add or own: its tasks write beneath this directory; default is download.dir. For a guest's token set one.",
                 valueName: "dir"), completion: .directory)
         var directory: String?
 
@@ -109,9 +111,14 @@ private enum TokenText {
             [
                 Table.Cell(token.name), Table.Cell("\(token.user)"), Table.Cell(token.scope.description),
                 Table.Cell(TimeText.local(token.createdAt)),
-                Table.Cell(token.expiresAt.map { TimeText.local($0) } ?? "never"), Table.Cell(token.directory ?? ""),
+                Table.Cell(expiry(token)), Table.Cell(token.directory ?? ""),
             ]
         }
         return table.lines(on: terminal, orElse: "no tokens")
+    }
+
+    private static func expiry(_ token: TokenRecord) -> String {
+        guard let time = token.expiresAt else { return "never" }
+        return time <= .now ? "expired \(TimeText.local(time))" : TimeText.local(time)
     }
 }

@@ -182,7 +182,11 @@ struct WebhookValues {
     private var summaryOfEvent: String {
         if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
         if let reason = event["wait"]?["reason"]?.stringValue {
-            return "\(name): \(reason.split(separator: "_").joined(separator: " "))"
+            // An RFC 3339 time, in UTC: the receiver's zone is not known.
+            let until = event["wait"]?["until"]?.stringValue.map { time in
+                " until \(time.prefix(16).split(separator: "T").joined(separator: " ")) UTC"
+            }
+            return "\(name): \(reason.split(separator: "_").joined(separator: " "))\(until ?? "")"
         }
         let size = event["size"]?.integerValue.map { " (\(ByteText.size($0)))" } ?? ""
         let warning = event["warning"]?.stringValue.map { ": \($0)" } ?? ""

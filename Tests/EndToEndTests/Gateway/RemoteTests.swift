@@ -81,6 +81,8 @@ struct RemoteTests {
         try await eventually("the token expires") { try await remote.status("/metrics", short) == "401" }
         let listed = try await remote.daemon.post("token.list", [:])
         #expect(!listed.text.contains(token) && listed.text.contains(#""name":"short""#))
+        let table = try await remote.daemon.ctl("token", "list").output.split(separator: "\n")
+        #expect(table.filter { $0.contains("expired") }.map { $0.prefix(5) } == ["short"], "\(table)")
         try await remote.daemon.stop()
     }
 
@@ -100,6 +102,10 @@ struct RemoteTests {
         let remote = try await RemoteDaemon(more: ", " + tls, scheme: "https")
         let trustFirst = ["--cacert", files.file("first")]
         #expect(try await remote.status("/healthz", nil, trustFirst) == "200")
+        try FileTree.write("xfer_token", to: files.file("token"))
+        let plain = try await remote.daemon.ctl(
+            "--server", "http://127.0.0.1:\(remote.port)", "--token-file", files.file("token"), "list")
+        #expect(plain.exit == .code(4) && plain.errors.contains("write https:// in place of http://"), "\(plain)")
         #expect(try await remote.status("/healthz", nil, trustFirst + ["--tls-max", "1.2"]) == "200")
         #expect(try await remote.status("/healthz", nil, trustFirst + ["--tls-max", "1.1"]) == "000")
         try write(second)
@@ -178,7 +184,8 @@ struct RemoteTests {
 
         try FileTree.write("xfer_wrong", to: files.file("token"))
         let refused = try await xferctl("list")
-        #expect(!refused.isSuccess && refused.errors.contains("401"), "\(refused)")
+        #expect(refused.exit == .code(3) && refused.errors.contains("401"), "\(refused)")
+        #expect(refused.errors.contains("expired") && !refused.errors.contains("no daemon"), "\(refused)")
         try await remote.daemon.stop()
     }
 

@@ -141,6 +141,8 @@ import XferProtocol
             .proxyNegotiate: "`xferctl update 7 --proxy http://p:3128 --proxy-negotiate`",
         ]
         if let part = parts[cause] { #expect(advice.contains(part), "\(advice)") }
+        let isOfOperators = ["`xferctl policy ", "--cert FILE"].contains { advice.contains($0) }
+        #expect(advice.contains("for operators: else ask one") == isOfOperators, "\(advice)")
     }
 
     @Test func theLineThatPinsAKeyIgnoresANameThatIsWrong() {

@@ -42,6 +42,9 @@ import XferModel
         #expect(try body("{title}: {text}", #"{"type": "webhook.test"}"#) == "Test of xferd: Notifications work")
         let wait = #"{"type": "task.waiting", "task_id": 7, "wait": {"reason": "host_cooldown"}}"#
         #expect(try body("{title}: {text}", wait) == "Download waits: task 7: host cooldown")
+        let timed =
+            #"{"type": "task.waiting", "task_id": 7, "wait": {"reason": "schedule", "until": "2026-11-29T22:00:00.000Z"}}"#
+        #expect(try body("{text}", timed) == "task 7: schedule until 2026-11-29 22:00 UTC")
         let full = #"{"type": "task.waiting", "task_id": 7, "error": {"message": "/d lacks 1 GiB"}}"#
         #expect(try body("{title}: {text}", full) == "Download waits: task 7: /d lacks 1 GiB")
     }
