@@ -208,18 +208,20 @@ extension DirectoryAdmission {
     ///
     /// - Parameters:
     ///   - directories: each with the guest whose threads open it; nil for an operator's.
-    ///   - includesMounts: true if the mounts of other directories are compared, too.
+    ///   - includesOthers: true if former roots and the mounts of other directories are compared, too.
     ///   - forgetsHidden: true if the place of a directory whose file system is not mounted is removed, so that the
     ///     directory is used as it is found.
     /// - Returns: the directories whose file systems are not mounted.
     func surveyPlaces(
-        of directories: [String: UInt32?], includesMounts: Bool, forgetsHidden: Bool
+        of directories: [String: UInt32?], includesOthers: Bool, forgetsHidden: Bool
     ) async -> [HiddenDirectory] {
-        guard let places, let known = try? await places.known(of: Array(directories.keys)) else { return [] }
+        guard let places else { return [] }
+        let former = includesOthers ? (try? await places.formerRoots()) ?? [] : []
+        guard let known = try? await places.known(of: former + Array(directories.keys)) else { return [] }
         var recorded = known.roots.map { path, place in
             Recorded(path: path, place: place, guest: directories[path] ?? nil, isMount: false)
         }
-        if includesMounts {
+        if includesOthers {
             recorded += known.mounts.map { Recorded(path: $0.mountPoint, place: $0, guest: nil, isMount: true) }
         }
         let found = await withTaskGroup(of: (Recorded, RootPlace?).self) { group in
@@ -249,6 +251,14 @@ extension DirectoryAdmission {
             if forgetsHidden { return [] }
         }
         return hidden.sorted { $0.path < $1.path }
+    }
+
+    /// Keeps the places of directories that the settings no longer name, as long as their file systems are not mounted.
+    func keepPlaces(ofFormer directories: [String: UInt32?]) async {
+        let hidden = await surveyPlaces(of: directories, includesOthers: false, forgetsHidden: false)
+        var changes = RootPlaces.Changes()
+        changes.formerRoots = Set(hidden.map(\.path))
+        try? await places?.record(changes)
     }
 
     /// The present place of a directory; nil if it does not answer.

@@ -25,17 +25,23 @@ final class RootPlaces: Sendable {
         var mounts: [RootPlace] = []
         /// The mount points whose places are removed.
         var forgottenMounts: Set<String> = []
+        /// Roots that the settings no longer name, and whose places stay.
+        var formerRoots: Set<String> = []
 
-        var isEmpty: Bool { roots.isEmpty && mounts.isEmpty && forgottenMounts.isEmpty }
+        var isEmpty: Bool {
+            roots.isEmpty && mounts.isEmpty && forgottenMounts.isEmpty && formerRoots.isEmpty
+        }
     }
 
     private struct State {
         /// The places that were read of the database so far.
         var roots: [String: RootPlace?] = [:]
         var mounts: [RootPlace]?
+        var former: Set<String>?
     }
 
     private static let mountsKey = "mounts"
+    private static let formerKey = "roots.former"
     /// The highest number of mounts that are remembered.
     private static let maxMounts = 64
 
@@ -50,9 +56,19 @@ final class RootPlaces: Sendable {
 
     private static func key(_ root: String) -> String { "root:\(root)" }
 
-    /// The recorded places of the roots, and of `download.dir`, that contain a path, and of all mounts.
+    /// The recorded places of the roots, of `download.dir` and of former roots that contain a path, and of all mounts.
     func known(of roots: [String], containing path: String) async throws -> Known {
-        try await known(of: RootPlace.roots(roots + [rights.downloadDirectory], containing: path))
+        let all = roots + [rights.downloadDirectory] + (try await formerRoots())
+        return try await known(of: RootPlace.roots(all, containing: path))
+    }
+
+    /// The roots that the settings no longer name, but whose file systems were not mounted then: tasks may wait for
+    /// them.
+    func formerRoots() async throws -> Set<String> {
+        if let former = state.withLockedValue(\.former) { return former }
+        let former = try await store.read { Set(try Self.texts(Self.formerKey, in: $0)) }
+        state.withLockedValue { $0.former = former }
+        return former
     }
 
     /// The recorded places of these roots, and of all mounts.
@@ -79,9 +95,17 @@ final class RootPlaces: Sendable {
     }
 
     private static func mounts(in reader: StoreReader) throws -> [RootPlace] {
-        let text = try reader.settings.find(mountsKey)
+        try texts(mountsKey, in: reader).compactMap { RootPlace(text: $0) }
+    }
+
+    private static func texts(_ key: String, in reader: StoreReader) throws -> [String] {
+        let text = try reader.settings.find(key)
         let list = text.flatMap { try? JSONValue(parsing: $0).arrayValue } ?? []
-        return list.compactMap(\.stringValue).compactMap { RootPlace(text: $0) }
+        return list.compactMap(\.stringValue)
+    }
+
+    private static func set(_ texts: [String], as key: String, in tx: StoreTransaction) throws {
+        try tx.settings.set(key, texts.isEmpty ? nil : JSONValue.array(texts.map { .string($0) }).text)
     }
 
     /// Throws if the file system of a root, or of a mount, is not mounted. Blocks.
@@ -123,19 +147,20 @@ final class RootPlaces: Sendable {
 
     func record(_ changes: Changes) async throws {
         guard !changes.isEmpty else { return }
-        let mounts = try await store.write { tx in
+        let (mounts, former) = try await store.write { tx in
             for (root, place) in changes.roots { try tx.settings.set(Self.key(root), place?.text) }
             let replaced = changes.forgottenMounts.union(changes.mounts.map(\.mountPoint))
-            let former = try Self.mounts(in: tx)
-            let mounts = (former.filter { !replaced.contains($0.mountPoint) } + changes.mounts).suffix(Self.maxMounts)
-            guard Array(mounts) != former else { return former }
-            let list = JSONValue.array(mounts.map { .string($0.text) })
-            try tx.settings.set(Self.mountsKey, mounts.isEmpty ? nil : list.text)
-            return Array(mounts)
+            let kept = try Self.mounts(in: tx).filter { !replaced.contains($0.mountPoint) }
+            let mounts = Array((kept + changes.mounts).suffix(Self.maxMounts))
+            try Self.set(mounts.map(\.text), as: Self.mountsKey, in: tx)
+            let forgotten = Set(changes.roots.filter { $0.value == nil }.keys)
+            let former = Set(try Self.texts(Self.formerKey, in: tx)).subtracting(forgotten).union(changes.formerRoots)
+            try Self.set(former.sorted(), as: Self.formerKey, in: tx)
+            return (mounts, former)
         }
         state.withLockedValue { state in
             for (root, place) in changes.roots { state.roots[root] = .some(place) }
-            state.mounts = mounts
+            (state.mounts, state.former) = (mounts, former)
         }
     }
 }

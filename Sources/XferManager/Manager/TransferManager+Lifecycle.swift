@@ -54,17 +54,18 @@ extension TransferManager {
     /// policies, which stop the runs they concern.
     ///
     /// - Parameter isRequested: true if an operator has requested the reload. Then directories are used without the file
-    ///   systems that were mounted there; else only those that the settings have changed are.
+    ///   systems that were mounted there; else only those are that the settings did not name before.
     /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
     public func reload(_ settings: ManagerSettings, isRequested: Bool = false) async throws {
         let former = context.settings.withLockedValue(\.self)
         try await services.incomplete.add(settings.incompleteDirectory, in: store)
         try await policies.applyConfigured(settings.policies)
+        // Before a task of a former directory can start under the new settings.
+        await forgetPlaces(from: former, to: settings, isRequested: isRequested)
         context.settings.withLockedValue { $0 = settings }
         services.engine.strictTransport.setMode(settings.strictTransport)
         await policies.readAuthorities()
         services.rights.apply(settings)
-        await forgetPlaces(from: former, to: settings, isRequested: isRequested)
         await profiles.applyConfigured()
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
@@ -89,7 +90,7 @@ extension TransferManager {
         let (admitted, logger) = (services.admitted, logger)
         _ = try? await result(within: Self.placesPatience) {
             let hidden = await admitted.surveyPlaces(
-                of: settings.destinationDirectories, includesMounts: true, forgetsHidden: false)
+                of: settings.destinationDirectories, includesOthers: false, forgetsHidden: false)
             for directory in hidden {
                 logger.warning(
                     "the file system of a directory is not mounted; its tasks wait",
@@ -101,15 +102,13 @@ extension TransferManager {
     private func forgetPlaces(
         from former: ManagerSettings, to settings: ManagerSettings, isRequested: Bool
     ) async {
-        var directories = settings.destinationDirectories
-        if !isRequested {
-            let old = former.destinationDirectories
-            let known = Set(old.keys).intersection(directories.keys)
-            directories = directories.merging(old) { new, _ in new }.filter { !known.contains($0.key) }
-            guard !directories.isEmpty else { return }
-        }
+        let (old, all) = (former.destinationDirectories, settings.destinationDirectories)
+        let removed = old.filter { all[$0.key] == nil }
+        if !removed.isEmpty { await services.admitted.keepPlaces(ofFormer: removed) }
+        let directories = isRequested ? all : all.filter { old[$0.key] == nil }
+        guard !directories.isEmpty else { return }
         let hidden = await services.admitted.surveyPlaces(
-            of: directories, includesMounts: isRequested, forgetsHidden: true)
+            of: directories, includesOthers: isRequested, forgetsHidden: true)
         for directory in hidden {
             logger.warning(
                 "the file system of a directory is not mounted; from now on the directory is used without it",

@@ -115,6 +115,39 @@ import XferTestSupport
         }
     }
 
+    /// A setting that names another directory is no reason to write beneath the disk of the former one.
+    @Test func aTaskGoesOnWaitingForTheDiskOfAFormerDirectory() async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let (path, other) = (try base.makeDirectory("disk"), try base.makeDirectory("other"))
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(8, length: 1000)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = path
+        func settings(_ directory: String) -> [String: [String: String]] {
+            ["download": ["dir": "\"\(directory)\"", "roots": "[\"\(base.path)\", \"\(directory)\"]"]]
+        }
+        options.settings = settings(path)
+        try await withDaemon(options) { daemon in
+            try unmountDisk(path)
+            let id = try await daemon.add(server.url("/f"))
+            _ = try await daemon.wait(id, for: "waiting")
+            try daemon.configure(settings(other))
+            try await eventually("the file was read") { daemon.log.contains("configuration read again") }
+            try await daemon.stop()
+            try await daemon.start()
+            let second = try await daemon.add(server.url("/f"), ["dir": .string(path)])
+            _ = try await daemon.wait(second, for: "waiting")
+            let third = try await daemon.add(server.url("/f"))
+            try expectFile(try await daemon.complete(third), is: source)
+            #expect(try FileTree.entries(below: path).isEmpty)
+            try mountDisk(path)
+            for id in [id, second] { try expectFile(try await daemon.complete(id), is: source) }
+        }
+    }
+
     /// A root and `download.dir` are known from the start on, another directory from its first use on.
     @Test func aDiskThatNoTaskHasUsedYetIsWaitedFor() async throws {
         let base = try TemporaryDirectory("xfer-unmounted")

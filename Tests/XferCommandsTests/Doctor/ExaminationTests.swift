@@ -315,7 +315,7 @@ import XferSystem
     }
 
     @Test func tasksThatWaitForADirectoryAreAProblemWithTheirNumber() {
-        let tasks = (7...9).map { id in
+        let tasks = [7, 8, 9].map { (id: Int64) -> TaskRecord in
             var task = TaskRecord()
             task.id = TaskID(id)
             task.dir = id < 9 ? "/mnt/nas" : "/other"
