@@ -29,6 +29,7 @@ extension FailureAdvice {
             return "Check the scheme and the port of the URL: the answer is not HTTP. If it uses TLS, "
                 + "\(setSource("https", failure, id)) sets the URL with https:// in place of http://."
         case .selfSigned, .unknownAuthority:
+            if let advice = addition(failure, id: id) { return advice }
             return "If you know from its operator that this is the server's key, pin it: \(pinning(failure)), then "
                 + "\(retry). Or add its CA to the daemon's configuration (trust.ca_file)."
         case .wrongHostName:
@@ -91,6 +92,16 @@ extension FailureAdvice {
         let pin = failure.shownPin.map { SafeText.sanitised($0) } ?? "PIN"
         let checksName = !failure.furtherCauses.contains(.wrongHostName)
         return SuggestedCommand.ofOperator(pinningCommand(host(failure), pin, checksName: checksName))
+    }
+
+    /// The advice for a host that has a trust policy of its own, with pins perhaps: a second policy for it would be
+    /// refused. Nil if only the default policy applies.
+    static func addition(_ failure: TaskSummary.Failure, id: Int64) -> String? {
+        guard let policy = failure.policy, policy != TrustPolicy.defaultName else { return nil }
+        return
+            "The trust policy \"\(SafeText.sanitised(policy))\" decides for this host. If you know from its operator "
+            + "that it has this key now, \(SuggestedCommand.text("policy pin \(host(failure))")) prints the command for "
+            + "the policy; then \(SuggestedCommand.text("retry \(id)"))."
     }
 
     /// The command that pins a key for a host.

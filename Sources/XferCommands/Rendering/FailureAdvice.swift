@@ -3,14 +3,24 @@ import XferModel
 /// Advice about a failed task for people: one sentence that starts with a verb.
 enum FailureAdvice {
     /// The advice for this failure: some reasons have causes that need different remedies.
-    static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
+    ///
+    /// - Parameter profile: the task's profile, whose credential is used in place of one of the task's own.
+    static func sentence(_ failure: TaskSummary.Failure, id: Int64, profile: String? = nil) -> String? {
         if let cause = failure.cause { return sentence(cause, failure, id: id) }
         if let sentence = proxySentence(failure, id: id) { return sentence }
         let retry = SuggestedCommand.text("retry \(id)")
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, id: id) ?? sentence(reason: failure.reason, id: id)
+        case .authFailed? where profile != nil:
+            let name = SafeText.sanitised(profile ?? "")
+            return
+                "Check the secret of its profile \"\(name)\": \(SuggestedCommand.text("profile show \(name)")) shows "
+                + "where it is read from; then \(retry)."
         case .authFailed? where failure.httpStatus == 401: return login(failure, id: id)
+        case .pinMismatch?:
+            return [sentence(reason: failure.reason, id: id), addition(failure, id: id)].compactMap(\.self)
+                .joined(separator: " ")
         case .connectFailed? where failure.curlCode == sslConnectError:
             return "Check the scheme and the port of the URL: the server there fails the TLS handshake. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)

@@ -19,7 +19,8 @@ struct OutcomeText: Sendable {
         case .completed: return ["\(id) \(state): \(name)\(ending(task))"] + warning(task)
         case .failed:
             guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
-            return ["\(id) \(state): \(name): \(reason(failure))"] + (showsAdvice ? advice(failure, id: task.id) : [])
+            return ["\(id) \(state): \(name): \(reason(failure))"]
+                + (showsAdvice ? advice(failure, id: task.id, profile: task.profile) : [])
         case .staged:
             let size = ByteText.size(task.total ?? task.received)
             let commit = isReadAfterwards ? [] : ["    Publish it with \(SuggestedCommand.text("commit \(task.id)"))."]
@@ -37,8 +38,8 @@ struct OutcomeText: Sendable {
     }
 
     /// The lines of advice on a failure.
-    func advice(_ failure: TaskSummary.Failure, id: Int64) -> [String] {
-        [FailureAdvice.sentence(failure, id: id), callerProxies.note(about: failure, id: id)]
+    func advice(_ failure: TaskSummary.Failure, id: Int64, profile: String? = nil) -> [String] {
+        [FailureAdvice.sentence(failure, id: id, profile: profile), callerProxies.note(about: failure, id: id)]
             .compactMap { sentence in sentence.map { "    \($0)" } }
     }
 

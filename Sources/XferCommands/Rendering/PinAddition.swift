@@ -31,24 +31,31 @@ struct PinAddition {
         let expiry = policy.expiresAt.map { ", until \(TimeText.local($0))" } ?? ""
         let shown = Set(chain.map(\.pin))
         if let pin = policy.pins.first(where: { shown.contains($0.key) }) {
-            return ["\(name) pins \(SafeText.sanitised(pin.key)) for \(place) already\(expiry)."]
+            let pinned = "\(name) pins \(SafeText.sanitised(pin.key)) for \(place) already\(expiry)."
+            let isLax = policy.allowInvalidCertificates && (isNamed || !policy.validatesDomainName)
+            guard !isAccepted, !isLax else { return [pinned] }
+            return [pinned, "To accept it although the ordinary check refuses it: \(change(adding: nil))"]
         }
         guard let leaf = chain.first else { return [] }
         let state =
             policy.pins.isEmpty ? "applies to \(place) and has no pin" : "pins another key for \(place)\(expiry)"
-        let addition =
-            if policy.origin.value == .configuration {
-                "add \(SafeText.sanitised(leaf.pin)) to its pins in the configuration file (trust.policies)."
-            } else if policy.pins.allSatisfy({ $0.pin.hasPrefix("sha256/") }) {
-                SuggestedCommand.text(command(adding: leaf.pin))
-            } else {
-                "`policy set` with the files of its certificates and this server's; `policy show` shows its options."
-            }
-        return ["\(name) \(state).", "If that is the server's key now: \(addition)"]
+        return ["\(name) \(state).", "If that is the server's key now: \(change(adding: leaf.pin))"]
     }
 
-    /// The command that writes the policy as it is, with one more pin.
-    func command(adding pin: String) -> String {
+    /// The way to change the policy.
+    private func change(adding pin: String?) -> String {
+        if policy.origin.value == .configuration {
+            guard let pin else { return "set allow_invalid_certificates in the configuration file (trust.policies)." }
+            return "add \(SafeText.sanitised(pin)) to its pins in the configuration file (trust.policies)."
+        }
+        guard policy.pins.allSatisfy({ $0.pin.hasPrefix("sha256/") }) else {
+            return "`policy set` with the files of its certificates and this server's; `policy show` shows its options."
+        }
+        return SuggestedCommand.text(command(adding: pin))
+    }
+
+    /// The command that writes the policy as it is, with one more pin if there is one.
+    func command(adding pin: String?) -> String {
         var words = ["policy", "set", policy.name] + policy.hosts.flatMap { ["--host", $0] }
         if policy.allowInvalidCertificates || !isAccepted { words.append("--allow-invalid-certificates") }
         if !policy.validatesDomainName || !isNamed { words.append("--no-domain-name") }
@@ -59,7 +66,7 @@ struct PinAddition {
         if let files = policy.clientCertificate {
             words += ["--client-certificate", files.certificate, "--client-key", files.key]
         }
-        words += (policy.pins.map(\.pin) + [pin]).flatMap { ["--pin", $0] }
+        words += (policy.pins.map(\.pin) + [pin].compactMap(\.self)).flatMap { ["--pin", $0] }
         return SafeText.sanitised(words.map { SuggestedCommand.quoted($0) }.joined(separator: " "))
     }
 }

@@ -33,7 +33,9 @@ struct TaskDetails: Sendable {
         guard let failure = task.failure else { return [] }
         let isRetried = task.waitReason == WaitReason.retry.rawValue
         guard task.state == TaskState.failed.rawValue || isRetried else { return [] }
-        let advice = isRetried && failure.cause == nil ? nil : FailureAdvice.sentence(failure, id: task.id)
+        let advice =
+            isRetried && failure.cause == nil
+            ? nil : FailureAdvice.sentence(failure, id: task.id, profile: task.profile)
         return [advice, callerProxies.note(about: failure, id: task.id)].compactMap(\.self)
     }
 

@@ -28,6 +28,8 @@ struct TaskSummary: Hashable, Sendable {
     /// Seconds until the end at this rate; nil while unknown.
     var eta: Int64?
     var failure: Failure?
+    /// The profile whose credential it uses. Not sanitised.
+    var profile: String?
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
@@ -50,6 +52,8 @@ struct TaskSummary: Hashable, Sendable {
         var furtherCauses: [FailureCause] = []
         /// The key of the certificate that an untrusted server showed. Not sanitised.
         var shownPin: String?
+        /// The trust policy that refused the server. Not sanitised.
+        var policy: String?
         /// The kinds of login that the server or the proxy accepts.
         var acceptedLogins: [String] = []
         var curlCode: Int32?
@@ -73,7 +77,7 @@ extension TaskSummary {
     /// The fields that a listing has to contain for `init(_:)`.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
-        "not_modified", "warning", "max_recv_rate", "max_send_rate", "checksum", "post_process",
+        "not_modified", "warning", "max_recv_rate", "max_send_rate", "checksum", "post_process", "profile",
     ])
 
     init(_ record: TaskRecord) {
@@ -85,6 +89,7 @@ extension TaskSummary {
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         fileName = Self.fileName(of: record)
         waitURL = record.wait?.url
+        profile = record.profile
         label = record.label
         warning = record.warning
         isUpload = record.kind?.value == .upload
@@ -230,7 +235,8 @@ extension TaskSummary.Failure {
             reason: record.reason.description, message: record.message, isRetriable: record.isRetriable,
             httpStatus: record.httpStatus, host: record.host, cause: record.cause?.value,
             furtherCauses: (record.furtherCauses ?? []).compactMap(\.value), shownPin: record.shownPin,
-            acceptedLogins: record.acceptedLogins ?? [], curlCode: record.curlCode, proxy: record.proxy)
+            policy: record.policy, acceptedLogins: record.acceptedLogins ?? [], curlCode: record.curlCode,
+            proxy: record.proxy)
     }
 }
 

@@ -49,6 +49,9 @@ public enum TrustDecision {
             {
                 refusal.add("no key of the chain is pinned", isPin: true)
             }
+            if checks.contains(.chainKey), facts.systemChain != .valid, facts.sentPinnedKey == false {
+                refusal.add("no key of the sent certificates is pinned, either", isPin: true)
+            }
             if checks.contains(.leafKey), !facts.leafHasPinnedKey {
                 refusal.add("the certificate's key is not pinned", isPin: true)
             }

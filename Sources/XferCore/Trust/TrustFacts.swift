@@ -27,6 +27,9 @@ public struct TrustFacts: Hashable, Sendable {
     /// True if the chain that is valid to the system's anchors has a pinned key.
     public var chainHasPinnedKey = false
     public var leafHasPinnedKey = false
+    /// True if a certificate that the server sent has a pinned key, although the chain is not valid to the system's
+    /// anchors; nil if that was not checked. It only explains a refusal.
+    public var sentPinnedKey: Bool?
     /// The TLS version of the connection; nil outside a handshake.
     public var tls: TLSVersion?
 

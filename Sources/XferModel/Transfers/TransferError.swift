@@ -19,6 +19,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var furtherCauses: [FailureCause]?
     /// The key of the certificate that the server showed, as `sha256/BASE64`; nil unless the server was not trusted.
     public var shownPin: String?
+    /// The name of the trust policy that refused the server; nil for other failures.
+    public var policy: String?
     /// The kinds of login that the server or the proxy accepts, with its own names; nil if it did not say.
     public var acceptedLogins: [String]?
     /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the

@@ -76,6 +76,7 @@ extension TransferError {
             cause: failure.reason == .trustRejected ? FailureCause(verification: failure.code) : nil)
         if failure.isForOtherHost == true, cause != .wrongHostName { furtherCauses = [.wrongHostName] }
         shownPin = failure.chain.first?.key.description
+        policy = failure.policy
     }
 }
 

@@ -24,7 +24,7 @@ public struct AccessChoices: Hashable, Sendable {
 
     /// The choices of a profile in the form in which they are shown.
     init(masking profile: Profile) {
-        credential = Patch(profile.credential.map { CredentialRecord(masking: $0) })
+        credential = Patch(profile.credential.map { CredentialRecord(masking: $0, showsPlaces: true) })
         clientCert = Patch(profile.clientCertificate.map { ClientCertificateRecord($0) })
         proxy = Patch(profile.proxy.map { ProxyRecord(masking: $0) })
     }
@@ -35,7 +35,8 @@ extension TaskFields {
         ChoiceField(
             "credential", \.credential, task: "Credential; sent only to its origins.",
             record: "Credential, if there is one; its values are ***.",
-            profile: "Credential; sent only to its origins, by default that of base_url. Shown as ***.",
+            profile:
+                "Credential; sent only to its origins, by default that of base_url. Shown as *** or the secret's place.",
             change: .stopped("Credential; null is none; only while the task is not running.", isNullable: true)),
         ChoiceField(
             "client_cert", \.clientCert,

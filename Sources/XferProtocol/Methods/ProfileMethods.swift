@@ -44,7 +44,7 @@ public enum ProfileGet: RPCMethod {
     public static let name = "profile.get"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "One profile; its secrets are ***."
+    public static let summary = "One profile. Its secrets are ***, or the places that they are read from."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample("by name", params: ["name": "api"], result: ["profile": example])
@@ -52,7 +52,7 @@ public enum ProfileGet: RPCMethod {
 
     static let example: JSONValue = [
         "name": "api", "origin": "rpc", "base_url": "https://api.example.org/v1/",
-        "credential": ["scheme": "bearer", "secret": "***"], "accept_types": ["json"],
+        "credential": ["scheme": "bearer", "secret": ["file": "/etc/xferd/api-token"]], "accept_types": ["json"],
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

@@ -19,16 +19,21 @@ public struct CredentialRecord: WireInput, Hashable {
     }
 
     /// The credential in the form in which it is shown.
-    public init(masking credential: Credential) {
+    ///
+    /// - Parameter showsPlaces: true if the place that a secret is read from is shown, to operators.
+    public init(masking credential: Credential, showsPlaces: Bool = false) {
         let scheme = CredentialScheme(credential.scheme)
         self.scheme = scheme == .basic ? nil : scheme
         if !credential.user.isEmpty { user = Redaction.mask }
-        if scheme.hasPassword { password = .value(Redaction.mask) }
-        if scheme.hasSecret { secret = .value(Redaction.mask) }
+        let place = showsPlaces ? SecretReference(credential.secret) : nil
+        let shown = place.map { SecretText.reference($0) } ?? .value(Redaction.mask)
+        if scheme.hasPassword { password = shown }
+        if scheme.hasSecret { secret = shown }
         origins = credential.origins.isEmpty ? nil : credential.origins
     }
 
-    public static let summary = "Credential; everything except scheme and origins is *** when shown."
+    public static let summary =
+        "Credential; everything except scheme and origins is *** when shown; of a profile, the place of a secret is shown."
     public static let wireFields: WireFields<Self> = [
         .optional("scheme", \.scheme, "Authentication scheme; default basic."),
         .optional(

@@ -12,6 +12,7 @@ public struct FailureRecord: WireRecord, Hashable {
     public var cause: OpenEnum<FailureCause>?
     public var furtherCauses: [OpenEnum<FailureCause>]?
     public var shownPin: String?
+    public var policy: String?
     public var acceptedLogins: [String]?
     public var proxy: String?
     public var space: MissingSpaceRecord?
@@ -29,6 +30,7 @@ public struct FailureRecord: WireRecord, Hashable {
         cause = error.cause.map { OpenEnum($0) }
         furtherCauses = error.furtherCauses.map { $0.map { OpenEnum($0) } }
         shownPin = error.shownPin
+        policy = error.policy
         acceptedLogins = error.acceptedLogins
         proxy = error.proxy
         space = error.space.flatMap { MissingSpaceRecord($0) }
@@ -51,6 +53,7 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional(
             "shown_pin", \.shownPin,
             "Key of the certificate that an untrusted server showed, as sha256/BASE64, which a policy can pin."),
+        .optional("policy", \.policy, "Name of the trust policy that refused the server."),
         .optional(
             "accepted_logins", \.acceptedLogins,
             "Kinds of login that the server or the proxy accepts, with its own names, such as Basic."),

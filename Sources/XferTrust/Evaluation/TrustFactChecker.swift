@@ -30,6 +30,10 @@ struct TrustFactChecker {
             let (chain, keys) = systemChain()
             facts.systemChain = chain
             facts.chainHasPinnedKey = pins.contains { keys.contains($0.key) }
+            if needed.contains(.chainKey), chain != .valid {
+                let sent = Set(presented.certificates.map(\.key))
+                facts.sentPinnedKey = pins.contains { sent.contains($0.key) }
+            }
         }
         if !needed.isDisjoint(with: [.pinnedChain, .certificate]) {
             (facts.pinnedChain, facts.chainHasPinnedCertificate) = pinnedChain(pins)

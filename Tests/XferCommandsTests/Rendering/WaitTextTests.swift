@@ -104,6 +104,13 @@ import XferProtocol
         #expect(try advice(nil).contains("--on-conflict overwrite"))
     }
 
+    @Test func aRefusedLoginOfAProfileIsAdvisedToCheckTheProfilesSecret() throws {
+        let failure = TaskSummary.Failure(reason: "auth_failed", message: "a answered 401", httpStatus: 401)
+        let advice = try #require(FailureAdvice.sentence(failure, id: 7, profile: "api"))
+        #expect(advice.contains("`xferctl profile show api`") && !advice.contains("-u USER"), "\(advice)")
+        #expect(FailureAdvice.sentence(failure, id: 7)?.contains("-u USER") == true)
+    }
+
     @Test func aFailedHandshakeIsRecognisedByLibcurlsCode() throws {
         func advice(_ code: Int32?) throws -> String {
             let failure = TaskSummary.Failure(reason: "connect_failed", message: "a:443: TLS: x", curlCode: code)
@@ -159,6 +166,36 @@ import XferProtocol
             let lines = ServerReportText(style: .plain).pins(report).joined()
             #expect(lines.contains("--no-domain-name --pin") == !isNamed)
         }
+    }
+
+    @Test(arguments: [FailureCause.selfSigned, .unknownAuthority, nil])
+    func aHostThatHasAPolicyIsNotGivenASecondOne(cause: FailureCause?) throws {
+        var failure = TaskSummary.Failure(
+            reason: cause == nil ? "pin_mismatch" : "trust_rejected", message: "nas:8443 is not trusted",
+            host: "nas:8443", cause: cause, shownPin: "sha256/x=", policy: "nas")
+        let advice = try #require(FailureAdvice.sentence(failure, id: 7))
+        #expect(advice.contains("policy \"nas\" decides") && advice.contains("`xferctl policy pin nas:8443`"))
+        #expect(!advice.contains("policy set"), "\(advice)")
+        failure.policy = "default"
+        #expect(FailureAdvice.sentence(failure, id: 7)?.contains("policy pin") == false)
+    }
+
+    @Test func aPinnedSelfSignedServerGetsTheCommandThatAllowsIt() {
+        let key = "sha256/\(String(repeating: "A", count: 43))="
+        var pin = PinRecord()
+        (pin.pin, pin.key) = (key, key)
+        var policy = PolicyRecord()
+        (policy.name, policy.hosts, policy.pins) = ("nas", ["nas.local"], [pin])
+        var report = ServerReportRecord()
+        (report.host, report.port, report.verdict) = ("nas.local", 443, OpenEnum(.refused))
+        var leaf = ServerCertificateRecord()
+        leaf.pin = key
+        report.chain = [leaf]
+        report.stages = [StageRecord(stage: .name, passed: true, detail: "")]
+        let text = ServerReportText(style: .plain).pins(report, besides: policy).joined(separator: "\n")
+        #expect(
+            text.contains("`xferctl policy set nas --host nas.local --allow-invalid-certificates --pin \(key)`"),
+            "\(text)")
     }
 
     @Test func aServersNewKeyIsAddedToTheMostSpecificPolicyOfItsHost() throws {

@@ -102,6 +102,14 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
     @Test func aShownCredentialHoldsNoSecret() {
         let shown = CredentialRecord(masking: Credential(scheme: .bearer, user: "", secret: .file("/etc/SECRET")))
         #expect(shown.wire == ["scheme": "bearer", "secret": "***"])
+        var profile = Profile(name: "api")
+        profile.credential = Credential(scheme: .bearer, user: "", secret: .file("/etc/token"))
+        #expect(
+            ProfileRecord(profile, origin: .client).wire["credential"]
+                == ["scheme": "bearer", "secret": ["file": "/etc/token"]])
+        profile.credential = Credential(scheme: .bearer, user: "", secret: .value("SECRET"))
+        #expect(
+            ProfileRecord(profile, origin: .client).wire["credential"] == ["scheme": "bearer", "secret": "***"])
         let proxy = ProxyRecord(
             masking: ProxySettings(url: "http://p:1", credential: Credential(user: "u", password: "SECRET")))
         #expect(proxy.wire == ["url": "http://p:1", "credential": ["user": "***", "password": "***"]])
