@@ -72,6 +72,14 @@ struct Examination: Sendable {
     func configuration(
         _ status: DaemonStatus.Result, file: String? = nil, restart: String = DaemonLaunch.anyRestart
     ) -> Finding {
+        if let conflicts = status.configurationConflicts, !conflicts.isEmpty,
+            status.configurationProblem.map({ $0 == conflicts.joined(separator: "; ") }) != false
+        {
+            let refusal = status.configurationProblem == nil ? "" : "the configuration file was not applied: "
+            return .problem(
+                "settings", refusal + conflicts.joined(separator: "; "),
+                "xferctl policy show NAME and xferctl profile show NAME print what is in force; remove one of the two")
+        }
         guard let problem = status.configurationProblem else {
             guard let waiting = status.keysWaitingForRestart, !waiting.isEmpty else {
                 return .well("settings", "the configuration is in force")
@@ -90,6 +98,16 @@ struct Examination: Sendable {
     private func checkCommand(_ file: String?) -> String {
         guard let file else { return "xferd --check-config" }
         return "xferd --config \(SafeText.sanitised(SuggestedCommand.quoted(file))) --check-config"
+    }
+
+    /// The webhooks whose receivers did not accept the last delivery.
+    func webhooks(_ status: DaemonStatus.Result) -> [Finding] {
+        (status.failingWebhooks ?? []).map { failing in
+            let name = failing.prefix { $0 != ":" }
+            return .warning(
+                "webhook", "it does not accept deliveries, \(failing)",
+                "xferctl webhook test \(name) sends an event at once; deliveries are repeated for 3 days")
+        }
     }
 
     func queue(isPaused: Bool, network: NetworkState?) -> [Finding] {
@@ -128,8 +146,10 @@ struct Examination: Sendable {
 
     /// The download directory and the roots.
     ///
-    /// - Parameter processID: the daemon's process, whose user has to be able to write in them.
-    func roots(processID: Int64? = nil) -> [Finding] {
+    /// - Parameters:
+    ///   - processID: the daemon's process, whose user has to be able to write in them.
+    ///   - isUnit: true if the daemon is a unit of systemd, whose sandbox may make directories read-only.
+    func roots(processID: Int64? = nil, isUnit: Bool = true) -> [Finding] {
         guard !settings.isEmpty else { return [] }
         let directories =
             roots(of: settings["download.roots"])
@@ -147,8 +167,7 @@ struct Examination: Sendable {
                         "chown \(user) \(directory), or let its group write there")
                 } else if let processID, isReadOnly(directory, forProcess: processID) {
                     .problem(
-                        "roots", "\(directory) is read-only for the daemon",
-                        "systemctl edit xferd: [Service] ReadWritePaths=\(directory), then restart it")
+                        "roots", "\(directory) is read-only for the daemon", writableAdvice(directory, isUnit: isUnit))
                 } else {
                     .well("roots", "\(directory) is there")
                 }
@@ -167,6 +186,17 @@ struct Examination: Sendable {
                 .problem("roots", "\(directory) is not a directory", "set download.roots and download.dir and reload")
             }
         }
+    }
+
+    /// The way to make a directory writable for the daemon: its file system, its unit, or what started it.
+    private func writableAdvice(_ directory: String, isUnit: Bool) -> String {
+        if isReadOnly(directory, forProcess: nil) {
+            return
+                "the file system is mounted read-only: mount -o remount,rw --target \(SuggestedCommand.quoted(directory))"
+        }
+        return isUnit
+            ? "systemctl edit xferd: [Service] ReadWritePaths=\(directory), then restart it"
+            : "start the daemon, or its container, again with this directory writable"
     }
 
     /// True if the directory is the daemon's own for downloads and the daemon's user can write in its parent.
@@ -250,10 +280,11 @@ struct Examination: Sendable {
                 )
             }
             let isTooSmall = room.map { $0.size < total } ?? false
+            let isTooSmallWithoutReserve = room.map { $0.size < largest.needed } ?? false
             let advice =
                 isTooSmall
                 ? "the whole file system has \(ByteText.size(room?.size ?? 0)): choose another directory "
-                    + "(xferctl update ID -d DIR), or lower download.reserve"
+                    + "(xferctl update ID -d DIR)\(isTooSmallWithoutReserve ? "" : ", or lower download.reserve")"
                 : "delete files there; the tasks continue by themselves"
             return (directory, .problem("space", "\(who) in \(directory): \(free)\(needed)", advice))
         }
@@ -379,10 +410,13 @@ struct Examination: Sendable {
 
     /// True if the mount of the directory is read-only in the table of the daemon's process (proc(5),
     /// /proc/PID/mountinfo): by its unit's sandbox, or because its disk is.
-    private func isReadOnly(_ directory: String, forProcess processID: Int64) -> Bool {
+    ///
+    /// - Parameter processID: nil for this process.
+    private func isReadOnly(_ directory: String, forProcess processID: Int64?) -> Bool {
         let path = system.resolved(directory)
         var (length, isReadOnly) = (0, false)
-        for line in system.text("/proc/\(processID)/mountinfo")?.split(separator: "\n") ?? [] {
+        let process = processID.map { "\($0)" } ?? "self"
+        for line in system.text("/proc/\(process)/mountinfo")?.split(separator: "\n") ?? [] {
             let fields = line.split(separator: " ")
             guard fields.count > 5 else { continue }
             let point = fields[4].replacing("\\040", with: " ")

@@ -43,14 +43,17 @@ struct QueueText: Sendable {
 
     func lines(_ host: HostRecord) -> [String] {
         [
-            entry("host", SafeText.sanitised(host.host)),
+            entry("host", HostText.places(host.host)),
             entry("connections", host.maxConnections.map { "at most \($0)" } ?? "automatic"),
-            entry("per minute", host.requestsPerMinute.map { "at most \($0) requests" } ?? "no limit of its own"),
+            entry("per minute", host.requestsPerMinute.map { HostText.requests($0) } ?? "no limit of its own"),
         ]
     }
 
     func lines(_ status: DaemonStatus.Result) -> [String] {
         var health = "well"
+        if let conflict = status.configurationConflicts?.first {
+            health = style(.red, SafeText.sanitised(conflict))
+        }
         if let problem = status.configurationProblem {
             health = style(.red, "the configuration file was not applied: \(SafeText.sanitised(problem))")
         }
@@ -64,12 +67,18 @@ struct QueueText: Sendable {
         }
         if status.shuttingDown { health = style(.yellow, "shutting down") }
         let waiting = (status.keysWaitingForRestart ?? []).map { SafeText.sanitised($0) }
-        return [
+        var exceptions = (status.failingWebhooks ?? []).map {
+            entry("webhook", style(.yellow, "fails: \(SafeText.sanitised($0))"))
+        }
+        if status.queuePaused == true { exceptions.append(entry("queue", style(.yellow, Self.paused(true)))) }
+        let head = [
             entry(
                 "xferd",
                 "\(SafeText.sanitised(status.version)), process \(status.pid), up \(DurationText.short(status.uptime))"),
-            entry("health", health), entry("tasks", counts(status.counts)),
-            entry("network", SafeText.sanitised(status.network.description)),
+            entry("health", health),
+        ]
+        return head + exceptions + [
+            entry("tasks", counts(status.counts)), entry("network", SafeText.sanitised(status.network.description)),
             entry("transferring", status.activity ? "yes" : "no"), entry("socket", SafeText.sanitised(status.socket)),
             entry("state in", SafeText.sanitised(status.stateDirectory)),
         ] + (waiting.isEmpty ? [] : [entry("restart", "needed by " + waiting.joined(separator: ", "))])

@@ -69,6 +69,7 @@ struct DoctorCommand: ParsableCommand {
             examination.rights(isOperator: isOperator), examination.database(status),
             examination.configuration(status, file: file, restart: restart),
         ]
+        findings += examination.webhooks(status)
         if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
             findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)
             findings += examination.limits(queue.value.limits, configured: configured)
@@ -79,14 +80,15 @@ struct DoctorCommand: ParsableCommand {
         // Paths and processes of another machine are not to be found here.
         guard !options.connection.isRemote else { return (findings, true) }
         let disks = (status.fileSystems ?? []).filter { $0.isLocal }.compactMap(\.mountPoint)
-        findings += examination.roots(processID: status.pid)
+        let isUser = located.candidate.origin == .user
+        let isUnit = isUser || located.candidate.origin == .system
+        let hasUnit = isUnit && system.unit("xferd.service", isUser)?["ActiveState"] == "active"
+        findings += examination.roots(processID: status.pid, isUnit: hasUnit)
         let waiting = waitingForDisks(session)
         findings += examination.unavailable(waiting)
         findings += examination.space(stateDirectory: status.stateDirectory, mountPoints: disks, waiting: waiting)
         findings += examination.fileSystems(status)
         findings += [examination.limits(processID: status.pid)].compactMap(\.self)
-        let isUser = located.candidate.origin == .user
-        let isUnit = isUser || located.candidate.origin == .system
         return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
     }
 

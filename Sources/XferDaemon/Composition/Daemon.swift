@@ -45,9 +45,10 @@ public enum Daemon {
             return try await serve(instance, log: log, logger: logger)
         } catch {
             logger.critical("\(error)")
-            if let advice = TransferManager.advice(for: error) { logger.critical("\(advice)") }
+            let state = instance.paths.stateDirectory
+            if let advice = TransferManager.advice(for: error, stateDirectory: state) { logger.critical("\(advice)") }
             if StartFailure.needsAttention(error) { return .needsAttention }
-            if let advice = StartFailure.advice(stateDirectory: instance.paths.stateDirectory) {
+            if let advice = StartFailure.advice(stateDirectory: state) {
                 logger.critical("\(advice)")
             }
             return .failure
@@ -107,6 +108,7 @@ public enum Daemon {
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
                 configurationProblem: { configuration.rejection },
+                configurationConflicts: { configuration.conflicts },
                 keysWaitingForRestart: { configuration.keysWaitingForRestart },
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
@@ -128,7 +130,7 @@ public enum Daemon {
         let clients = ClientCounts()
         let page = MetricsPage(
             registry: metrics, manager: manager, service: service, process: process, tokens: manager.tokens,
-            clients: { clients.current })
+            clients: { clients.current }, isConfigurationInForce: { configuration.isInForce })
         let routes = HTTPRoutes(
             hub: manager.hub, queries: manager.queries, service: service, metrics: page, leases: leases,
             bytes: manager.bytes
@@ -214,9 +216,10 @@ public enum Daemon {
         return ServiceLog(level: settings.level, format: format.resolved(environment: instance.environment))
     }
 
-    /// Reports errors before there is a log, and for commands that only print.
+    /// Reports errors before there is a log, and for commands that only print. Each line names the program.
     package static func complain(_ message: String, of program: String = "xferd") {
-        let line = Array("\(program): \(message)\n".utf8)
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        let line = Array(lines.map { "\(program): \($0)\n" }.joined().utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

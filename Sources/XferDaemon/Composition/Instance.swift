@@ -44,6 +44,19 @@ package struct Instance: Sendable {
         return (loaded, files.warnings)
     }
 
+    /// The paths that the configuration's file, variables and options name, also if it has faults.
+    var writtenPaths: Set<String> {
+        let file = try? ConfigurationFile.read(paths)
+        let root = file.flatMap { try? ConfigurationNode.parse(yaml: $0.text) }
+        let variables = environment.filter { $0.key.hasPrefix("XFERD_") }.values
+        let texts = (root?.texts ?? []) + variables + options.settings.values
+        return Set(
+            texts.compactMap { text -> String? in
+                if text.hasPrefix("~/") { return paths.home + text.dropFirst() }
+                return text.hasPrefix("/") && text.utf8.count > 1 ? text : nil
+            })
+    }
+
     /// The settings of the manager, with what it has to know of the instance.
     func managerSettings(_ loaded: LoadedSettings) -> ManagerSettings {
         let settings = loaded.settings

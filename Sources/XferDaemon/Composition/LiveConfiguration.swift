@@ -15,6 +15,10 @@ final class LiveConfiguration: Sendable {
         var onReload: (@Sendable () async -> Void)?
         /// The reason why the last read file is not in force.
         var rejection: String?
+        /// The files that a rejected configuration names: its fault may be in one of them.
+        var rejectedFiles: Set<String> = []
+        /// Entries of the file that are not in force, because others were set over RPC, each with the way out.
+        var conflicts: [String] = []
         /// Keys whose values in the file apply after a restart only.
         var waiting: [String] = []
     }
@@ -33,22 +37,30 @@ final class LiveConfiguration: Sendable {
         let (access, warnings) = AccessPolicy.load(
             instance.loaded.settings, ownUID: geteuid(), ownRoots: instance.loaded.ownRoots)
         for warning in warnings { logger.warning("\(warning)") }
-        state = NIOLockedValueBox(State(loaded: instance.loaded, access: access))
+        let conflicts = manager.startConflicts.map(\.description)
+        state = NIOLockedValueBox(State(loaded: instance.loaded, access: access, conflicts: conflicts))
     }
 
     var path: String { instance.paths.configurationFile }
     /// Files whose contents are part of the configuration: pins, certificate authorities and listeners' certificates.
+    /// While the configuration is rejected, also all those that it names.
     var namedFiles: Set<String> {
         let settings = loaded.settings
         let certificates = settings.listen.compactMap(\.tls).flatMap(\.files.files)
         return Set(
             settings.policies.flatMap(\.pinFiles) + [settings.service.authoritiesFile].compactMap(\.self) + certificates
-        )
+        ).union(state.withLockedValue(\.rejectedFiles))
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
     /// The reason why the configuration file is not in force; nil if it is.
     var rejection: String? { state.withLockedValue(\.rejection) }
+
+    /// Entries of the file that are not in force, because others were set over RPC, each with the way out.
+    var conflicts: [String] { state.withLockedValue(\.conflicts) }
+
+    /// True if the whole file is in force as it was last read.
+    var isInForce: Bool { state.withLockedValue { $0.rejection == nil && $0.conflicts.isEmpty } }
 
     /// Keys whose values in the file apply after a restart only.
     var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }
@@ -61,6 +73,12 @@ final class LiveConfiguration: Sendable {
             // The reload reports the fault.
             return true
         }
+    }
+
+    /// True if the configuration was rejected, and could be read now. Blocks.
+    var isRepaired: Bool {
+        guard !state.withLockedValue(\.rejectedFiles).isEmpty else { return false }
+        return (try? instance.reloaded()) != nil
     }
 
     func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
@@ -79,10 +97,15 @@ final class LiveConfiguration: Sendable {
     }
 
     /// Logs the faults of a configuration that is not applied, one line each, and keeps them for `daemon.status`.
-    private func reject(_ faults: [String]) {
+    ///
+    /// - Parameter files: the files that the configuration names, in which a fault may be.
+    private func reject(_ faults: [String], files: Set<String> = []) {
         for fault in faults { logger.error("\(fault)") }
         logger.error("the configuration has faults and was not applied")
-        state.withLockedValue { $0.rejection = faults.joined(separator: "; ") }
+        state.withLockedValue {
+            $0.rejection = faults.joined(separator: "; ")
+            $0.rejectedFiles = files
+        }
     }
 
     /// Reads the configuration again; a faulty one changes nothing.
@@ -94,13 +117,17 @@ final class LiveConfiguration: Sendable {
         do {
             (newer, missing) = try instance.reloaded()
         } catch let rejection as SettingsRejection {
-            return reject(rejection.problems.map { "\($0)" })
+            return reject(rejection.problems.map { "\($0)" }, files: instance.writtenPaths)
         } catch {
             return reject(["the configuration cannot be read again: \(error)"])
         }
         let reload = loaded.reload(to: newer)
         do {
             try await manager.reload(instance.managerSettings(reload.inForce), isRequested: isRequested)
+        } catch let error as ConfigurationConflicts {
+            let conflicts = error.conflicts.map(\.description)
+            state.withLockedValue { $0.conflicts = conflicts }
+            return reject(conflicts)
         } catch {
             return reject(["\(error)"])
         }
@@ -111,6 +138,8 @@ final class LiveConfiguration: Sendable {
             state.loaded = reload.inForce
             state.access = access
             state.rejection = nil
+            state.rejectedFiles = []
+            state.conflicts = []
             state.waiting = reload.waitingForRestart
             return state.onAccessChange
         }

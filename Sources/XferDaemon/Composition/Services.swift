@@ -91,7 +91,8 @@ struct WatchdogService: Service {
     }
 }
 
-/// Reads the configuration again on SIGHUP and when its file, or a file of pins or authorities in it, changes.
+/// Reads the configuration again on SIGHUP and when its file, or a file of pins or authorities in it, changes. While
+/// the configuration is rejected, a change of any file that it names counts.
 struct ReloadService: Service {
     let configuration: LiveConfiguration
     let notifier: ServiceNotifier
@@ -115,6 +116,7 @@ struct ReloadService: Service {
                 // Before the file is read: what is written meanwhile is noticed. Always, because a directory may have
                 // been made, removed or replaced.
                 watch = WatchedFiles([configuration.path]) { continuation.yield() }
+                namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
                 notifier.sendReloading()
                 let wasRequested = isRequested.withLockedValue { isRequested in
                     defer { isRequested = false }
@@ -123,6 +125,8 @@ struct ReloadService: Service {
                 await configuration.reload(isRequested: wasRequested)
                 if configuration.namedFiles != namedWatch.paths {
                     namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
+                    // A file at fault may have been written before the watch.
+                    if configuration.isRepaired { continuation.yield() }
                 }
                 notifier.send(.ready)
             }

@@ -16,6 +16,8 @@ struct DaemonHandlers: Sendable {
     let configurationFile: String
     /// The reason why the configuration file is not in force.
     let configurationProblem: @Sendable () -> String?
+    /// Entries of the configuration file that are not in force, because others were set over RPC.
+    let configurationConflicts: @Sendable () -> [String]
     /// Keys whose values in the file apply after a restart only.
     let keysWaitingForRestart: @Sendable () -> [String]
     /// Called after the answer to `daemon.shutdown` was sent.
@@ -43,6 +45,12 @@ struct DaemonHandlers: Sendable {
         let damaged = context.caller.isOperator ? manager.damagedRows : []
         result.damagedRows = damaged.isEmpty ? nil : damaged
         result.configurationProblem = context.caller.isOperator ? configurationProblem() : nil
+        let conflicts = context.caller.isOperator ? configurationConflicts() : []
+        result.configurationConflicts = conflicts.isEmpty ? nil : conflicts
+        let failing = context.caller.isOperator ? await manager.failingWebhooks() : []
+        result.failingWebhooks =
+            failing.isEmpty ? nil : failing.map { $0.name + ($0.reason.map { ": \($0)" } ?? "") }
+        result.queuePaused = stats.paused
         let waiting = context.caller.isOperator ? keysWaitingForRestart() : []
         result.keysWaitingForRestart = waiting.isEmpty ? nil : waiting
         result.fileSystems = context.caller.isOperator ? manager.queries.fileSystems : nil

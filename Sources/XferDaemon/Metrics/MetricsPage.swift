@@ -13,12 +13,15 @@ struct MetricsPage: Sendable {
     let tokens: TokenCommands
     /// Connections of clients by their transport.
     let clients: @Sendable () -> (unix: Int, network: Int)
+    /// True if the whole configuration file is in force as it was last read.
+    let isConfigurationInForce: @Sendable () -> Bool
 
     func text(for connection: RPCConnection) async -> String {
         let clients = clients()
         let callers = [
             Metric.rpcClients.sample(Int64(clamping: clients.unix), "unix"),
             Metric.rpcClients.sample(Int64(clamping: clients.network), "network"),
+            Metric.reloadSuccess.sample(isConfigurationInForce() ? 1.0 : 0.0),
         ]
         let samples = await manager.metricSamples() + service.samples + process.samples + callers
         return registry.render(samples, showsNames: mayShowNames(to: connection))

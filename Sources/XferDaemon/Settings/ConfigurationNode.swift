@@ -57,6 +57,15 @@ struct ConfigurationNode: Hashable, Sendable {
     var text: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
+
+    /// The texts of all scalars that are values.
+    var texts: [String] {
+        switch content {
+        case .scalar(let text, _): [text]
+        case .sequence(let items): items.flatMap(\.texts)
+        case .mapping(let members): members.flatMap(\.value.texts)
+        }
+    }
 }
 
 /// The reason why a text is not YAML that the configuration accepts.

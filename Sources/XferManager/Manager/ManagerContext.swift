@@ -40,6 +40,8 @@ struct ManagerContext: Sendable {
     /// The rows that could not be read the last time. `RunServices.policies` has the trust policies that could not be
     /// read when the policies were applied.
     let damagedRows = DamagedRows()
+    /// The entries of the configuration that the start did not apply.
+    let startConflicts = NIOLockedValueBox<[ConfigurationConflict]>([])
     /// The last reason why a directory of the state could not be used, so that each change is logged once.
     let lastStateProblem = NIOLockedValueBox<String?>(nil)
     /// True after `TransferManager.beginShutdown`: no task starts and none is added.
@@ -97,8 +99,9 @@ extension ManagerContext {
         damagedRows.remove(tasks: sound)
         let new = damagedRows.add(tasks: damaged)
         guard !new.isEmpty else { return }
+        let recover = MaintenanceCommand.text("--recover", stateDirectory: stateDirectory.path)
         services.logger.error(
-            "rows of the database are damaged: cancel and remove their tasks, or stop and run xferd --recover",
+            "rows of the database are damaged: cancel and remove their tasks, or stop xferd and run: \(recover)",
             metadata: ["tasks": "\(new.map(\.name).joined(separator: " "))"])
     }
 

@@ -55,11 +55,12 @@ extension TransferManager {
     ///
     /// - Parameter isRequested: true if an operator has requested the reload. Then directories are used without the file
     ///   systems that were mounted there; else only those are that the settings did not name before.
-    /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
+    /// - Throws: if the trust policies cannot be applied, or entries conflict with those set over RPC
+    ///   (`ConfigurationConflicts`); then none of the settings is in force.
     public func reload(_ settings: ManagerSettings, isRequested: Bool = false) async throws {
         let former = context.settings.withLockedValue(\.self)
         try await services.incomplete.add(settings.incompleteDirectory, in: store)
-        try await policies.applyConfigured(settings.policies)
+        try await policies.applyConfigured(settings)
         // Before a task of a former directory can start under the new settings.
         await forgetPlaces(from: former, to: settings, isRequested: isRequested)
         context.settings.withLockedValue { $0 = settings }

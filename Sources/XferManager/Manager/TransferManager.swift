@@ -165,6 +165,7 @@ public final class TransferManager: ManagerPart, Sendable {
         let policies: PolicyRegistry
         let ages: RetentionAges
         let (damagedProfiles, damagedTokens): ([DamagedRow], [DamagedRow])
+        let conflicts: [ConfigurationConflict]
         do {
             hub.begin(after: try await store.read { try $0.events.lastSeq() })
             digest = SecretDigest(key: try await store.read { try $0.failedURLs.digestKey() })
@@ -179,6 +180,7 @@ public final class TransferManager: ManagerPart, Sendable {
             (damagedProfiles, damagedTokens) = try await store.read {
                 (try $0.profiles.damaged(), try $0.tokens.damaged())
             }
+            conflicts = try await store.read { try ConfigurationConflict.all(settings, in: $0) }
         } catch {
             try? store.close()
             throw error
@@ -234,6 +236,8 @@ public final class TransferManager: ManagerPart, Sendable {
         context.damagedRows.replace(.profile, by: damagedProfiles)
         context.damagedRows.replace(.token, by: damagedTokens)
         context.log(context.allDamagedRows)
+        context.startConflicts.withLockedValue { $0 = conflicts }
+        for conflict in conflicts { logger.error("\(conflict)") }
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
         await manager.policies.begin()
@@ -271,6 +275,9 @@ public final class TransferManager: ManagerPart, Sendable {
     /// The start, a reload, the lists of profiles, policies and tokens, and a call that meets one find them. Tasks are
     /// found by lists, calls and the scheduler.
     public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
+
+    /// The entries of the configuration that the start did not apply, because others were set over RPC.
+    public var startConflicts: [ConfigurationConflict] { context.startConflicts.withLockedValue(\.self) }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

@@ -11,6 +11,7 @@ public enum Metric {
     static let groupLimit = 50
     static let hostLimit = 100
     static let policyLimit = 100
+    static let webhookLimit = 100
     static let directoryLimit = 16
 
     // MARK: Tasks
@@ -124,7 +125,7 @@ public enum Metric {
 
     private static let surroundings = [
         diskFree, diskSize, diskReserve, failedURLs, cacheEntries, cacheBytes, cacheLimit, webhookDiscards,
-        policyExpiry, clockSteps,
+        webhookFailing, policyExpiry, clockSteps, reloadSuccess,
     ]
 
     static let diskFree = MetricFamily(
@@ -142,10 +143,16 @@ public enum Metric {
     static let webhookDiscards = MetricFamily(
         .counter, "xferd_webhook_discards_total",
         "Deliveries to webhooks that were discarded because too many events of their user waited.")
+    static let webhookFailing = MetricFamily(
+        .gauge, "xferd_webhook_failing", "1 while a webhook's receiver has not accepted the last delivery, else 0.",
+        labels: [.any("webhook", upTo: webhookLimit)], isPrivate: true)
     static let policyExpiry = MetricFamily(
         .gauge, "xferd_policy_expiry_timestamp_seconds",
         "Earliest expiry of a trust policy's pins, in seconds since 1970.",
         labels: [.any("policy", upTo: policyLimit)], isPrivate: true)
+    public static let reloadSuccess = MetricFamily(
+        .gauge, "xferd_config_last_reload_successful",
+        "1 if the whole configuration file is in force as it was last read, else 0.")
     static let clockSteps = MetricFamily(
         .counter, "xferd_clock_steps_total", "Times that the wall clock was set while xferd ran.")
 

@@ -20,7 +20,27 @@ extension TransferManager {
         samples.append(Metric.queuePaused.sample(activity.isPaused))
         samples.append(Metric.runningTransfers.sample(Int64(clamping: await scheduler.runningCount)))
         samples += await hostSamples()
+        samples += await webhookSamples()
         return samples + (await diskSamples())
+    }
+
+    /// The webhooks whose receivers did not accept the last delivery, by name, with the reason.
+    public func failingWebhooks() async -> [(name: String, reason: String?)] {
+        let names = context.settings.withLockedValue(\.webhooks).map(\.name).sorted()
+        guard !names.isEmpty else { return [] }
+        let found = try? await store.read { reader in
+            try names.compactMap { name -> (name: String, reason: String?)? in
+                let state = try reader.deliveries.receiverState(ofWebhook: name)
+                return state.failures > 0 ? (name: name, reason: state.lastFailure) : nil
+            }
+        }
+        return found ?? []
+    }
+
+    private func webhookSamples() async -> [MetricSample] {
+        let failing = Set(await failingWebhooks().map(\.name))
+        return context.settings.withLockedValue(\.webhooks).map(\.name).sorted().prefix(Metric.webhookLimit)
+            .map { Metric.webhookFailing.sample(failing.contains($0) ? 1.0 : 0.0, $0) }
     }
 
     private func hostSamples() async -> [MetricSample] {

@@ -7,19 +7,25 @@ enum PolicyChanges {
     /// Applies the policies of the configuration file. A changed policy gets a new version, an unchanged one keeps its
     /// version, and one that is no longer in the file is removed.
     ///
-    /// - Throws: `TrustPolicyError` if the file's policies are invalid, or conflict with those of operators.
+    /// A policy that conflicts with one of an operator is not applied. As long as there is one, the file's former
+    /// policies remain for hosts that no applied policy has, so that no pin is lost.
+    ///
+    /// - Throws: `TrustPolicyError` if the file's policies are invalid.
     static func applyConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
         let (earlier, damaged) = try tx.policies.readable()
-        for row in damaged where row.isConfigured || configured.contains(where: { $0.name == row.name }) {
+        let conflicts = ConfigurationConflict.policies(configured, beside: earlier)
+        let configured = configured.filter { policy in !conflicts.contains { $0.name == policy.name } }
+        let hosts = Set(configured.flatMap(\.hosts))
+        for row in damaged
+        where row.isConfigured && conflicts.isEmpty || configured.contains(where: { $0.name == row.name }) {
             // The file has the policy as it was, or no longer.
             try tx.appendInvalidated(row.name, version: row.id, at: now)
             try tx.policies.remove(named: row.name)
         }
         for policy in configured {
             let old = earlier.first { $0.policy.name == policy.name }
-            if let old, !old.isConfigured { throw TrustPolicyError(policy.name, .duplicateName) }
             if let old, old.policy.withoutVersion == policy.withoutVersion {
                 // A policy that expired since it was written must not prevent a start.
                 try TrustPolicyRules.check(policy, at: nil)
@@ -32,6 +38,7 @@ enum PolicyChanges {
             _ = try tx.policies.set(policy, isConfigured: true)
         }
         for old in earlier where old.isConfigured && !configured.contains(where: { $0.name == old.policy.name }) {
+            if !conflicts.isEmpty, hosts.isDisjoint(with: old.policy.hosts) { continue }
             try tx.appendInvalidated(old.policy, at: now)
             try tx.policies.remove(named: old.policy.name)
         }

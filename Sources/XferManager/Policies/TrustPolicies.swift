@@ -85,13 +85,18 @@ public actor TrustPolicies: ManagerPart {
     }
 
     /// Applies the configuration file's policies.
-    func applyConfigured(_ configured: [TrustPolicy]) async throws {
+    ///
+    /// - Throws: `ConfigurationConflicts` if policies or profiles of the file conflict with those of operators.
+    func applyConfigured(_ settings: ManagerSettings) async throws {
         let now = clock()
-        try await changePolicies { tx in try PolicyChanges.applyConfigured(configured, in: tx, at: now) }
+        try await changePolicies { tx in
+            let conflicts = try ConfigurationConflict.all(settings, in: tx)
+            guard conflicts.isEmpty else { throw ConfigurationConflicts(conflicts: conflicts) }
+            return try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
+        }
     }
 
-    /// True if the error is about the configuration's trust policies: they are invalid, or conflict with those of
-    /// operators.
+    /// True if the error is about the configuration's trust policies: they are invalid.
     public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
 
     /// Lets tasks start only while all policies can be read: one that cannot may pin any host.

@@ -120,14 +120,18 @@ public struct ProfileEntry: Hashable, Sendable {
     }
 }
 
-/// The configuration file's profiles. They take precedence over those of operators with the same names.
+/// The configuration file's profiles.
 enum ConfiguredProfiles {
-    /// Writes the profiles of the file. Returns the names of those that are no longer in it.
+    /// Writes the profiles of the file, except for those that conflict with one of an operator. Returns the names of
+    /// those that are no longer in it.
     @discardableResult
     static func apply(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
         let (earlier, damaged) = try tx.profiles.readable()
+        let conflicts = ConfigurationConflict.profiles(configured, beside: earlier)
         for profile in configured
-        where !earlier.contains(StoredProfile(profile: profile, isConfigured: true)) {
+        where !earlier.contains(StoredProfile(profile: profile, isConfigured: true))
+            && !conflicts.contains(where: { $0.name == profile.name })
+        {
             try tx.profiles.set(profile, isConfigured: true)
         }
         // A damaged profile of the file was just written again, or is no longer in it.

@@ -65,10 +65,11 @@ extension TransferManager {
     }
 
     /// Returns advice for an error at start that comes from damage; nil for other errors.
-    public static func advice(for error: any Error) -> String? {
+    public static func advice(for error: any Error, stateDirectory: String) -> String? {
         switch error as? StoreError {
         case .damaged, .unreadable, .sqlite:
-            "xferd --check-database shows the damage, xferd --recover keeps the readable data"
+            "to see the damage: \(MaintenanceCommand.text("--check-database", stateDirectory: stateDirectory)); to keep the "
+                + "readable data: \(MaintenanceCommand.text("--recover", stateDirectory: stateDirectory))"
         default: nil
         }
     }
@@ -82,8 +83,11 @@ extension TransferManager {
         } catch {
             guard Self.isDamage(error) else { return false }
             logger.critical(
-                "the database is damaged: stop and run xferd --check-database, then xferd --recover",
+                "the database is damaged: xferd stops",
                 metadata: ["error": "\(error)"])
+            if let advice = Self.advice(for: error, stateDirectory: context.stateDirectory.path) {
+                logger.critical("\(advice)")
+            }
             return true
         }
     }

@@ -33,8 +33,9 @@ extension RunScheduler {
                 armTimer(for: [wakeUp, pacedWakeUp].compactMap(\.self).min(), now: clock())
             } catch {
                 if TransferManager.isDamage(error) {
+                    let recover = MaintenanceCommand.text("--recover", stateDirectory: context.stateDirectory.path)
                     logger.critical(
-                        "the database is damaged and nothing can start: stop, then run xferd --recover",
+                        "the database is damaged and nothing can start: stop xferd, then run: \(recover)",
                         metadata: ["error": "\(error)"])
                 } else {
                     logger.report("scheduling failed", error)

@@ -226,7 +226,7 @@ actor WebhookDispatcher: ManagerPart {
         let logEntry = try await store.write(.gathered) { try $0.deliveries.settle(deliveries, end) }
         unsettled[first.id] = nil
         if isPassing { justEnded.formUnion(deliveries.map(\.id)) }
-        let facts: Logger.Metadata = ["webhook": "\(first.webhook)", "key": "\(first.key)"]
+        let facts: Logger.Metadata = ["webhook": "\(first.webhook)", "delivery": "\(first.key)"]
         let reason = facts.merging(["reason": "\(end.failure ?? "")"]) { $1 }
         switch logEntry {
         case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)

@@ -44,7 +44,10 @@ public enum DaemonStatus: RPCMethod {
         public var degradedReason: String?
         public var damagedRows: [String]?
         public var configurationProblem: String?
+        public var configurationConflicts: [String]?
         public var keysWaitingForRestart: [String]?
+        public var failingWebhooks: [String]?
+        public var queuePaused: Bool?
         public var fileSystems: [FileSystemRecord]?
         public var shuttingDown = false
         public var counts = StateCounts()
@@ -80,8 +83,16 @@ public enum DaemonStatus: RPCMethod {
                 "config_problem", \.configurationProblem,
                 "Reason why the configuration file was not applied when it was last read; for operators."),
             .optional(
+                "config_conflicts", \.configurationConflicts,
+                "Trust policies and profiles of the configuration file that are not in force, because others with their "
+                    + "names or hosts were set over RPC, each with the way out; for operators."),
+            .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),
+            .optional(
+                "failing_webhooks", \.failingWebhooks,
+                "Webhooks that did not accept the last delivery, each with the reason; for operators."),
+            .optional("queue_paused", \.queuePaused, "True if an operator has paused the queue."),
             .optional(
                 "file_systems", \.fileSystems,
                 "File systems that the daemon has used and that are still mounted; for operators."),

@@ -51,7 +51,7 @@ enum IntegrityCheck {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
         return try queue.read { db in
-            let report = try report(db, thoroughly: thoroughly)
+            let report = try thoroughly ? reportByTable(db) : report(db, thoroughly: false)
             guard thoroughly, report.isEmpty else { return report }
             let schema = try schemaFaults(db, path: path)
             // The following queries fail on a wrong schema.
@@ -71,6 +71,49 @@ enum IntegrityCheck {
         guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.newest else { return [] }
         let rows = try RowCheck.faults(db).prefix(most).map(\.description)
         return try rows + identity(db) + orphans(db) + differences(db)
+    }
+
+    /// The findings of SQLite's own check, with the names of the tables and indexes that they are about.
+    ///
+    /// A damage that ends the whole check is narrowed down: each table is checked alone then.
+    private static func reportByTable(_ db: Database) throws -> [String] {
+        do {
+            return named(try report(db, thoroughly: true), db)
+        } catch let error as DatabaseError {
+            let tables = try? String.fetchAll(
+                db,
+                sql: "SELECT CAST(name AS TEXT) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name > ''")
+            let findings = (tables ?? []).flatMap { table -> [String] in
+                do {
+                    let quoted = table.replacing("'", with: "''")
+                    let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check('\(quoted)')").filter {
+                        $0 != "ok"
+                    }
+                    return named(lines, db).map { "table \(table): \($0)" }
+                } catch {
+                    return ["table \(table): \(error)"]
+                }
+            }
+            guard !findings.isEmpty else { throw error }
+            return Array(findings.prefix(most))
+        }
+    }
+
+    /// Adds the table or index to the findings that name its root page.
+    private static func named(_ findings: [String], _ db: Database) -> [String] {
+        let sql = "SELECT CAST(rootpage AS INTEGER), CAST(name AS TEXT) FROM sqlite_schema WHERE rootpage > 0"
+        let objects = ((try? Row.fetchAll(db, sql: sql)) ?? []).compactMap { row -> (Int64, String)? in
+            guard let page = row[0] as Int64?, let name = row[1] as String? else { return nil }
+            return (page, name)
+        }
+        let names = Dictionary(objects) { first, _ in first }
+        return findings.map { line in
+            for mark in ["Tree ", "On tree page "] where line.hasPrefix(mark) {
+                let digits = line.dropFirst(mark.count).prefix { $0.isNumber }
+                if let page = Int64(digits), let name = names[page] { return "\(name): \(line)" }
+            }
+            return line
+        }
     }
 
     /// The findings of SQLite's own check.

@@ -48,7 +48,7 @@ enum DatabaseFile {
                 """
                 \(path) is \(length == nil ? "missing" : "empty") beside its write-ahead log \(path)-wal of \
                 \(LogInspection.length(of: path)) bytes: restore the database file, together with the log that belongs \
-                to it, or run xferd --recover, which keeps the log's contents
+                to it, or use --recover, which keeps the log's contents
                 """)
         } else if let length, !hasLog(path), let expected = try expectedLength(of: path), length < expected {
             findings.append("\(path) has \(length) bytes, expected \(expected): its end is missing")

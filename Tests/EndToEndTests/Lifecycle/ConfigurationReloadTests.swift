@@ -71,6 +71,59 @@ import XferTestSupport
         }
     }
 
+    @Test func aReloadThatFailedForAMissingFileIsRepeatedWhenTheFileIsThere() async throws {
+        let directory = try TemporaryDirectory("pins")
+        // Neither the file nor its directory exists yet.
+        let pins = directory.file("later/pin.pem")
+        let certificate = try TestCA.selfSigned().certificate
+        try await withDaemon { daemon in
+            let policy = "[{name: bank, mode: certificate, hosts: [bank.test], pins: [\"\(pins)\"]}]"
+            try daemon.configure(["trust": ["policies": policy]])
+            try await eventually("it is refused") {
+                try await daemon.call("daemon.status")["config_problem"]?.stringValue?.contains(pins) == true
+            }
+            #expect(mkdir(directory.file("later"), 0o755) == 0)
+            try FileTree.write(certificate, to: pins)
+            try await eventually("it is read without a change of config.yaml") {
+                try await daemon.policyNames == ["bank", "default"]
+            }
+            #expect(try await daemon.call("daemon.status")["config_problem"] == nil)
+        }
+    }
+
+    @Test func aStartWithAPolicyThatWasAlsoSetOverRPCIsPossibleAndSaysTheWayOut() async throws {
+        try await withDaemon { daemon in
+            let policy: JSONValue = ["name": "nas", "hosts": ["nas.test"]]
+            _ = try await daemon.call("policy.set", ["policy": policy])
+            _ = try await daemon.call("profile.set", ["profile": ["name": "mirror", "max_active": 2]])
+            try await daemon.stop()
+            try daemon.configure([
+                "trust": ["policies": "[{name: nas, hosts: [other.test]}]"],
+                "profiles": ["mirror": "{ max_active: 3 }"],
+            ])
+            try await daemon.start()
+            let conflicts = try await daemon.call("daemon.status")["config_conflicts"]?.arrayValue ?? []
+            #expect(conflicts.count == 2, "\(conflicts)")
+            #expect(daemon.log.contains("xferctl policy remove nas"))
+            let doctor = try await daemon.ctl("doctor")
+            #expect(doctor.output.contains("(xferctl policy remove nas)"), "\(doctor)")
+            #expect(doctor.output.contains("(xferctl profile remove mirror)"), "\(doctor)")
+            #expect(try await daemon.call("policy.get", ["name": "nas"])["policy"]?["hosts"] == ["nas.test"])
+            // As long as both are there, a reload is refused, and the profile set over RPC stays.
+            daemon.reload()
+            try await eventually("it is refused") { daemon.log.contains("was not applied") }
+            #expect(try await daemon.call("profile.get", ["name": "mirror"])["profile"]?["max_active"] == 2)
+            #expect(try await daemon.ctl("policy", "remove", "nas").isSuccess)
+            #expect(try await daemon.ctl("profile", "remove", "mirror").isSuccess)
+            daemon.reload()
+            try await eventually("the file is in force") {
+                try await daemon.call("daemon.status")["config_conflicts"] == nil
+            }
+            #expect(try await daemon.call("policy.get", ["name": "nas"])["policy"]?["hosts"] == ["other.test"])
+            #expect(try await daemon.call("profile.get", ["name": "mirror"])["profile"]?["max_active"] == 3)
+        }
+    }
+
     @Test func usersThatAReloadLetsInCanReachTheSocket() async throws {
         try await withDaemon { daemon in
             #expect(FileTree.mode(daemon.socket) == 0o600)

@@ -128,6 +128,31 @@ import XferSystem
         #expect(refused.advice?.hasPrefix("xferd --config '/etc/my xferd.yaml' --check-config shows") == true)
     }
 
+    @Test func anEntryThatWasAlsoSetOverRPCIsAProblemWithTheWayOut() {
+        var status = status
+        let conflict = "profile \"p\" of the configuration file is not in force: remove that one"
+        status.configurationConflicts = [conflict]
+        let started = examination(system()).configuration(status)
+        #expect(started.level == .problem && started.message == conflict)
+        status.configurationProblem = conflict
+        let reloaded = examination(system()).configuration(status)
+        #expect(reloaded.message == "the configuration file was not applied: \(conflict)")
+        #expect(reloaded.advice?.contains("--check-config") == false)
+        // A fault that came later is what keeps the file from being applied now.
+        status.configurationProblem = "line 3"
+        #expect(examination(system()).configuration(status).message.contains("line 3"))
+    }
+
+    @Test func aFailingWebhookIsAWarning() {
+        var status = status
+        #expect(examination(system()).webhooks(status).isEmpty)
+        status.failingWebhooks = ["deploy: ci.example.org answered 503 (Service Unavailable)"]
+        let found = examination(system()).webhooks(status)
+        #expect(found.map(\.level) == [.warning])
+        #expect(found.first?.message.contains("answered 503") == true)
+        #expect(found.first?.advice?.hasPrefix("xferctl webhook test deploy ") == true)
+    }
+
     @Test(
         arguments: [
             (-1, .problem, "has expired"), (3600, .warning, "expires within a day"), (86_400, .warning, "in 1 day"),
@@ -224,6 +249,22 @@ import XferSystem
         let settings = ["download.roots": "[]", "download.dir": "\"\(directory)\""]
         #expect(examination(facts, settings).roots(processID: 7).map(\.level) == [level])
         #expect(examination(facts, settings).roots(processID: 8).map(\.level) == [.well])
+    }
+
+    @Test func theAdviceForAReadOnlyRootFitsWhatMakesItReadOnly() throws {
+        let sandboxed = ["/proc/7/mountinfo": "180 179 254:0 / /srv ro - ext4 /dev/vda rw"]
+        let settings = ["download.roots": "[\"/srv/d\"]"]
+        func advice(_ texts: [String: String], isUnit: Bool) throws -> String {
+            let facts = system(entries: ["/srv/d": .directory], texts: texts)
+            return try #require(examination(facts, settings).roots(processID: 7, isUnit: isUnit).first?.advice)
+        }
+        #expect(try advice(sandboxed, isUnit: true).contains("ReadWritePaths=/srv/d"))
+        #expect(try !advice(sandboxed, isUnit: false).contains("systemctl"))
+        var mounted = sandboxed
+        mounted["/proc/self/mountinfo"] = sandboxed["/proc/7/mountinfo"]
+        for isUnit in [true, false] {
+            #expect(try advice(mounted, isUnit: isUnit).contains("mount -o remount,rw --target /srv/d"))
+        }
     }
 
     @Test func aFileSystemIsShownWithWhatItLacks() {

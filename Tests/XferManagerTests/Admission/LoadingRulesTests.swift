@@ -155,7 +155,6 @@ import XferTestSupport
     @Test func configuredProfilesAreReadOnly() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
-        _ = try await manager.profiles.set(Profile(name: "p"))
         var settings = manager.settings
         settings.profiles = [Profile(name: "p")]
         try await manager.reload(settings)

@@ -1,0 +1,18 @@
+import Testing
+
+@testable import XferManager
+
+/// The commands in the log's advice about a damaged database.
+struct MaintenanceCommandTests {
+    @Test(
+        arguments: [
+            (0, "/var/lib/x", "xferd --state-dir /var/lib/x --recover"),
+            (1000, "/home/ada/my state", "xferd --state-dir '/home/ada/my state' --recover"),
+            (1000, "/it's", #"xferd --state-dir '/it'\''s' --recover"#),
+            // uid 1 is daemon (base-passwd); nobody has uid 998 where no package made it.
+            (1, "/var/lib/x", "sudo -u daemon xferd --state-dir /var/lib/x --recover"),
+        ] as [(UInt32, String, String)])
+    func theCommandNamesTheStateDirectoryAndTheServicesUser(uid: UInt32, directory: String, command: String) {
+        #expect(MaintenanceCommand.text("--recover", stateDirectory: directory, uid: uid) == command)
+    }
+}
