@@ -139,7 +139,9 @@ struct FleetCommand: ParsableCommand {
             let answer = try options.openFleet().call(
                 FleetLimit.self, FleetLimit.Params(host: host, maxActive: number))
             options.show(answer) { _, _ in
-                ["\(SafeText.sanitised(host)): \(number.map { "at most \($0) tasks at a time" } ?? "no limit")"]
+                [
+                    "\(SafeText.sanitised(host)): \(number.map { "at most \($0) task\($0 == 1 ? "" : "s") at a time" } ?? "no limit")"
+                ]
             }
         }
     }

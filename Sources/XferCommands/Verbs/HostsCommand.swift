@@ -39,8 +39,8 @@ struct HostsCommand: ParsableCommand {
     /// The host's own limits, else the reason why its window does not grow.
     private static func note(_ host: HostRecord) -> String {
         let limits = [
-            host.maxConnections.map { "at most \($0) connections" },
-            host.requestsPerMinute.map { "at most \($0) requests a minute" },
+            host.maxConnections.map { HostText.connections($0) },
+            host.requestsPerMinute.map { HostText.requests($0) + " a minute" },
         ].compactMap(\.self)
         guard limits.isEmpty else { return limits.joined(separator: ", ") }
         return switch host.reason?.value {

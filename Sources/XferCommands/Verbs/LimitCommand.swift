@@ -10,7 +10,8 @@ struct LimitCommand: ParsableCommand {
         discussion: """
             Limits set here survive restarts and override the configuration until they are set to `default`. \
             The rate of one task is changed with `xferctl update ID --limit-rate RATE`. \
-            --host with --connections and --requests-per-minute sets the limits of that host alone.
+            --host with --connections and --requests-per-minute sets the limits of that host alone, and without them \
+            shows these.
             """)
 
     @Option(count: "Highest number of transfers at once, or `default`.")
@@ -34,7 +35,9 @@ struct LimitCommand: ParsableCommand {
         rate: "Bytes per second that all transfers may send together, such as 512K; 0 is unlimited, or `default`.")
     var send: RateArgument?
 
-    @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
+    @Option(
+        help: ArgumentHelp(
+            "Host to show or set limits for; without a port, that of http and of https.", valueName: "host[:port]"))
     var host: String?
 
     @Option(count: "Highest number of connections to the host, or `default`.")
@@ -59,20 +62,31 @@ struct LimitCommand: ParsableCommand {
                     + "NAME --recv RATE and add --profile NAME."
             throw ValidationError("With --host only --connections and --requests-per-minute can be changed.\(rate)")
         }
-        if host != nil, !isOfHost {
-            throw ValidationError("--host needs --connections or --requests-per-minute; `xferctl hosts` shows them.")
+        if let host, host.isEmpty || host.contains(where: { "/@".contains($0) }) {
+            throw ValidationError("--host: expected a host, such as example.org or example.org:8080.")
         }
     }
 
     func run() throws {
         let daemon = try options.open()
+        if let host, connections == nil, requestsPerMinute == nil {
+            let key = HostText.key(host)
+            let known = try daemon.call(QueueHosts.self).value.hosts
+            var unknown = HostRecord()
+            unknown.host = key
+            let shown = known.first { $0.host == key } ?? unknown
+            return options.show(
+                .object(["host": shown.wire]),
+                QueueText(style: Terminal.standard.style).lines(shown) + HostText.hints(shown, among: known))
+        }
         if let host {
             var params = QueueSetHost.Params()
             params.host = host
             params.connections = connections?.patch ?? .unchanged
             params.requestsPerMinute = requestsPerMinute?.patch ?? .unchanged
             return options.show(try daemon.call(QueueSetHost.self, params)) { result, terminal in
-                QueueText(style: terminal.style).lines(result.host)
+                let known = (try? daemon.call(QueueHosts.self))?.value.hosts ?? []
+                return QueueText(style: terminal.style).lines(result.host) + HostText.hints(result.host, among: known)
             }
         }
         guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {

@@ -109,17 +109,23 @@ struct HostWindowTests {
             let waiting = try await daemon.task(tasks[2])
             #expect(waiting["wait"]?["reason"] == "host_full" && waiting["wait"]?["limit"] == 1, "\(waiting)")
             let listed = try await daemon.ctl("hosts")
-            #expect(listed.output.contains("at most 1 connections"), "\(listed)")
+            #expect(listed.output.contains("at most 1 connection"), "\(listed)")
             gate.open()
             for task in tasks { try await daemon.complete(task) }
             let cleared = try await daemon.ctl("limit", "--host", host, "--connections", "default")
             #expect(cleared.output.contains("automatic"), "\(cleared)")
+            // Without the port it is another host: the answer says so.
+            let other = try await daemon.ctl("limit", "--host", "127.0.0.1", "--connections", "1")
+            #expect(other.output.contains("127.0.0.1:80 and :443"), "\(other)")
+            #expect(other.output.contains("In use is \(host),"), "\(other)")
+            let shown = try await daemon.ctl("limit", "--host", "127.0.0.1:443")
+            #expect(shown.exit == .code(0) && shown.output.contains("at most 1"), "\(shown)")
         }
     }
 
     @Test func aHostsLimitsWithoutTheirHostAreRefused() async throws {
         let cases = [
-            (["limit", "--connections", "2"], "need --host"), (["limit", "--host", "example.org"], "--host needs"),
+            (["limit", "--connections", "2"], "need --host"),
             (["limit", "--host", "example.org", "--max-active", "2", "--connections", "1"], "only"),
             (["limit", "--host", "https://example.org/", "--connections", "1"], "host"),
         ]
