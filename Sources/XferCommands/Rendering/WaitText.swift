@@ -30,7 +30,11 @@ enum WaitText {
             let cause = task.waitURL.map { " by the answer to \(SafeText.sanitised($0))" } ?? ""
             return "for its host's cooldown\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
         case .storage:
-            return "because the daemon cannot write its database (disk full?), or a trust policy in it is damaged"
+            guard let detail = task.waitDetail else {
+                return "because the daemon cannot write its database, or a trust policy in it is damaged; "
+                    + "\(SuggestedCommand.text("doctor")) says which"
+            }
+            return "because \(SafeText.sanitised(detail))"
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"
         case .suspect:
             return "because xferd crashed twice while it ran; \(SuggestedCommand.text("resume")) retries it"

@@ -27,6 +27,8 @@ public struct AccessPolicy: Hashable, Sendable {
     private let ownRoots: [String]
     private let users: [UInt32: Settings.Grant]
     private let groups: [UInt32: Settings.Grant]
+    /// The names of users in the settings, by uid.
+    private let names: [UInt32: String]
 
     /// - Parameters:
     ///   - ownUID: the daemon's effective uid.
@@ -34,18 +36,19 @@ public struct AccessPolicy: Hashable, Sendable {
     ///   - ownRoots: the directories of local callers with the daemon's own uid; nil means `operatorRoots`.
     public init(
         ownUID: UInt32, operatorRoots: [String], ownRoots: [String]? = nil, users: [UInt32: Settings.Grant] = [:],
-        groups: [UInt32: Settings.Grant] = [:]
+        groups: [UInt32: Settings.Grant] = [:], names: [UInt32: String] = [:]
     ) {
         self.ownUID = ownUID
         self.operatorRoots = operatorRoots
         self.ownRoots = ownRoots ?? operatorRoots
         self.users = users
         self.groups = groups
+        self.names = names
     }
 
     /// The places where users who are not operators may write and read.
     public var grants: RootGrants {
-        RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
+        RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots), names: names)
     }
 
     /// The caller for a peer; throws the reason of a refusal.

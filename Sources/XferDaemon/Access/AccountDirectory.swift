@@ -121,13 +121,20 @@ extension AccessPolicy {
     ) -> (policy: AccessPolicy, warnings: [String]) {
         let (users, groups, faults) = resolve(settings.access, accounts)
         let policy = AccessPolicy(
-            ownUID: ownUID, operatorRoots: settings.service.roots, ownRoots: ownRoots, users: users, groups: groups)
+            ownUID: ownUID, operatorRoots: settings.service.roots, ownRoots: ownRoots, users: users, groups: groups,
+            names: names(settings.access, accounts))
         return (policy, faults.map(\.description))
     }
 
     /// The faults of the entries, which `xferd --check-config` refuses.
     static func entryFaults(_ settings: Settings, accounts: AccountDirectory = .system) -> [EntryFault] {
         resolve(settings.access, accounts).faults
+    }
+
+    /// The names of users that are no numbers, by uid.
+    private static func names(_ access: Settings.Access, _ accounts: AccountDirectory) -> [UInt32: String] {
+        let named = access.users.keys.sorted().compactMap { name in accounts.uid(name).map { ($0, name) } }
+        return Dictionary(named) { first, _ in first }
     }
 
     private static func resolve(

@@ -22,7 +22,7 @@ struct TaskRecords: Sendable {
         let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
         let discards = columns.contains("discarded") ? try await queries.discards(of: tasks) : [:]
         let digests = columns.contains("digest") ? try await queries.publishedDigests(of: tasks) : [:]
-        let isDegraded = columns.contains("wait") && queries.databaseProblem != nil
+        let problem = columns.contains("wait") ? queries.databaseProblem : nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         let traces = columns.contains("last_attempt") && !running.isEmpty ? await queries.traces(of: running) : [:]
         let showsFileSystem = columns.contains("file_system")
@@ -38,8 +38,9 @@ struct TaskRecords: Sendable {
             record.discarded = discards[task.id].flatMap { DiscardRecord($0) }
             record.digest = digests[task.id]?.description
             if showsFileSystem { record.fileSystem = queries.fileSystem(of: task) }
-            if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
+            if let problem, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
+                record.wait?.detail = problem
             } else if let wait = waits[task.id] {
                 record.wait = WaitRecord(wait)
             }
@@ -47,7 +48,7 @@ struct TaskRecords: Sendable {
         }
     }
 
-    /// True if the task does not run only because the database cannot be written, which its row does not show.
+    /// True if the task does not run only because of the database, which its row does not show.
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }

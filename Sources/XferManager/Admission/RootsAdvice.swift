@@ -8,6 +8,8 @@ struct RootsAdvice {
     let roots: [String]
     /// The configuration file; nil if there is none.
     let file: String?
+    /// The names of users as the file has them.
+    var grants = RootGrants()
 
     private var refusal: String {
         "\(quoted(refused)) is outside the allowed directories (\(roots.map(quoted).joined(separator: ", ")))"
@@ -29,20 +31,20 @@ struct RootsAdvice {
     /// The text for callers whose roots the operator grants. They have an entry, perhaps by name or that of a group.
     func ofGuest(_ owner: Owner) -> String {
         refusal + nearer
-            + "; an operator can allow it\(place), in the entry of user \(owner.rawValue), or of a group, beneath "
+            + "; an operator can allow it\(place), in the entry of user \(grants.name(of: owner)), or of a group, beneath "
             + "access: roots: \(list)"
     }
 
     /// The text about an owner to whom no operator has granted a directory.
     func ofUnlisted(_ owner: Owner) -> String {
-        "user \(owner.rawValue) has no directory under access.users, nor by a group; an operator can allow it\(place): "
+        "user \(grants.name(of: owner)) has no directory under access.users, nor by a group; an operator can allow it\(place): "
             + "access: { users: { NAME: { roots: \(list) } } }, with the user's name"
     }
 
     /// The text for callers with a guest's token: its directory has to lie beneath the guest's roots.
     func ofGuestsToken(_ owner: Owner) -> String {
         "\(refusal); an operator can make a token for a directory beneath these: xferctl token add NAME "
-            + "--owner \(owner.rawValue) --dir DIR"
+            + "--owner \(grants.name(of: owner)) --dir DIR"
     }
 
     /// The text for callers with an operator's token that does not have the scope `operate`: the operators' roots count,

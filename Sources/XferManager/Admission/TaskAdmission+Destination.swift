@@ -80,7 +80,8 @@ extension TaskAdmission {
         if error.isDescriptorShortage { return .outOfDescriptors }
         switch error {
         case .outsideRoots(let directory, let roots):
-            let advice = RootsAdvice(refused: directory, roots: roots, file: settings.configurationFile)
+            let advice = RootsAdvice(
+                refused: directory, roots: roots, file: settings.configurationFile, grants: settings.grants)
             if principal.isOperator { return .permissionDenied(path: path, reason: advice.ofOperator) }
             let owner = principal.owner
             guard settings.isOperator(owner) else {

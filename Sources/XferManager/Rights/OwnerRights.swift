@@ -154,11 +154,19 @@ public struct RootGrants: Hashable, Sendable {
     public var users: [UInt32: [String]]
     /// The directories by gid.
     public var groups: [UInt32: [String]]
+    /// The names of users by uid, as the configuration file has them.
+    public var names: [UInt32: String]
 
-    public init(users: [UInt32: [String]] = [:], groups: [UInt32: [String]] = [:]) {
+    public init(
+        users: [UInt32: [String]] = [:], groups: [UInt32: [String]] = [:], names: [UInt32: String] = [:]
+    ) {
         self.users = users
         self.groups = groups
+        self.names = names
     }
+
+    /// The user as the configuration file names it, else the uid.
+    func name(of owner: Owner) -> String { names[owner.rawValue] ?? "\(owner.rawValue)" }
 
     /// A grant to the user replaces those of its groups; otherwise the grants of all its groups are combined.
     func roots(of uid: UInt32, in groups: Set<UInt32>) -> [String] {

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 public import XferModel
 public import XferProtocol
@@ -225,8 +226,14 @@ public struct TaskQueries: ManagerPart, Sendable {
         return try await store.readStates { try $0.counts.byState() }
     }
 
-    /// The reason why the database cannot be written; nil while it can.
-    public var databaseProblem: String? { store.degradation }
+    /// The reason why the database keeps tasks from starting: it cannot be written, or a trust policy in it cannot be
+    /// read; nil while it does not.
+    public var databaseProblem: String? {
+        store.degradation.map { "the daemon cannot write its database: \($0)" }
+            ?? services.policies.withLockedValue(\.damaged).first.map {
+                "the \($0) in the daemon's database is damaged"
+            }
+    }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

@@ -85,7 +85,8 @@ public struct TokenCommands: ManagerPart, Sendable {
     /// The text of the failure, with the line that allows a directory outside the roots.
     private func reason(_ error: FileError, for owner: Owner) -> String {
         guard case .outsideRoots(let refused, let roots) = error else { return error.description }
-        let advice = RootsAdvice(refused: refused, roots: roots, file: settings.configurationFile)
+        let advice = RootsAdvice(
+            refused: refused, roots: roots, file: settings.configurationFile, grants: settings.grants)
         if settings.isOperator(owner) { return advice.ofOperator }
         return roots.isEmpty ? advice.ofUnlisted(owner) : advice.ofGuest(owner)
     }
@@ -103,7 +104,7 @@ public struct TokenCommands: ManagerPart, Sendable {
         // A user without roots has no access yet.
         guard !roots.isEmpty, guest.defaultDirectory(downloads) != downloads else { return }
         throw ManagerError.invalidField(
-            path: "dir", reason: "user \(owner.rawValue) may not write in download.dir (\(downloads))",
+            path: "dir", reason: "user \(settings.grants.name(of: owner)) may not write in download.dir (\(downloads))",
             expected: "a directory beneath \(roots.joined(separator: " or ")): xferctl token add --dir DIR")
     }
 

@@ -323,8 +323,9 @@ public struct WaitRecord: WireRecord, Hashable {
         .required("reason", \.reason, "Reason of the wait."),
         .optional("until", \.until, "Time at which it continues automatically, if known."),
         .optional(
-            "detail", \.detail, "In a fleet: the reason why every node that could claim it has declined it, in English."
-        ),
+            "detail", \.detail,
+            "In a fleet: the reason why every node that could claim it has declined it; with the reason storage: what "
+                + "is wrong with the database; in English."),
         .optional(
             "url", \.url,
             "For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is another user's."

@@ -28,6 +28,10 @@ import XferModel
         #expect(
             advice.ofGuestsToken(Owner(uid: 1001)).hasSuffix(
                 "beneath these: xferctl token add NAME --owner 1001 --dir DIR"))
+        let named = RootsAdvice(
+            refused: "/data", roots: ["/srv"], file: "/c.yaml", grants: RootGrants(names: [1001: "bob"]))
+        #expect(named.ofGuest(Owner(uid: 1001)).contains("in the entry of user bob,"))
+        #expect(named.ofGuestsToken(Owner(uid: 1001)).hasSuffix("--owner bob --dir DIR"))
         let without = RootsAdvice(refused: "/data", roots: [], file: nil)
         #expect(without.ofOperator.hasSuffix(#"to allow it, write: download: { roots: ["/data"] }"#))
     }
