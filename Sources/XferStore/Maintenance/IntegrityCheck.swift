@@ -79,7 +79,7 @@ enum IntegrityCheck {
     private static func reportByTable(_ db: Database) throws -> [String] {
         do {
             return named(try report(db, thoroughly: true), db)
-        } catch let error as DatabaseError {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
             let tables = try? String.fetchAll(
                 db,
                 sql: "SELECT CAST(name AS TEXT) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name > ''")

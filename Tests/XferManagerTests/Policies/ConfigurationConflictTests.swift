@@ -1,17 +1,17 @@
 import Testing
 import XferModel
-import XferTestSupport
+import XferProtocol
 
 @testable import XferManager
 
 /// Entries of the configuration whose names or hosts were also set over RPC: neither replaces the other.
 struct ConfigurationConflictTests {
     private func policy(_ name: String, _ hosts: String...) throws -> TrustPolicy {
-        TrustPolicy(name: name, mode: .none, hosts: try hosts.map { try HostPattern.parse($0) })
+        TrustPolicy(name: name, mode: .none, hosts: try hosts.map { try HostPattern($0) })
     }
 
     private func names(_ manager: TransferManager) async -> [String] {
-        await manager.policies.list().map { "\($0.policy.name) \($0.origin)" }.filter { !$0.hasPrefix("default ") }
+        await manager.policies.list().filter { !$0.policy.isDefault }.map { "\($0.policy.name) \($0.origin.rawValue)" }
     }
 
     @Test func aReloadWithTheNameOfAProfileSetOverRPCIsRefusedAndChangesNothing() async throws {
@@ -42,12 +42,12 @@ struct ConfigurationConflictTests {
         await first.shutdown(.suspend)
         let (sameName, sameHost) = (try policy("nas", "other.test"), try policy("bank", "bank.test", "nas.test"))
         let sound = try policy("sound", "sound.test")
-        let second = try await fixture.open { settings in
+        let second = try await fixture.open(change: { settings in
             settings.profiles = [Profile(name: "mirror")]
             settings.policies = [sameName, sameHost, sound]
-        }
+        })
         #expect(try await second.profiles.list().map(\.profile) == [mirror])
-        #expect(await names(second) == ["nas client", "sound configuration"])
+        #expect(await names(second) == ["nas rpc", "sound configuration"])
         let reports = second.startConflicts.map(\.description)
         #expect(reports.count == 3)
         #expect(reports[0].contains("xferctl policy remove nas"))
@@ -59,13 +59,13 @@ struct ConfigurationConflictTests {
     @Test func aConflictDoesNotRemovePinsThatTheFileHadBefore() async throws {
         let fixture = try await ManagerFixture()
         let bank = try policy("bank", "bank.test")
-        let first = try await fixture.open { $0.policies = [bank] }
+        let first = try await fixture.open(change: { $0.policies = [bank] })
         _ = try await first.policies.set(try policy("nas", "nas.test"))
         await first.shutdown(.suspend)
         // The policy has another name and one more host, which is another policy's.
         let renamed = try policy("banks", "bank.test", "nas.test")
-        let second = try await fixture.open { $0.policies = [renamed] }
-        #expect(await names(second) == ["bank configuration", "nas client"])
+        let second = try await fixture.open(change: { $0.policies = [renamed] })
+        #expect(await names(second) == ["bank configuration", "nas rpc"])
         await second.shutdown(.suspend)
     }
 }

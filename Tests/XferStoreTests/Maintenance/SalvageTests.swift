@@ -101,6 +101,20 @@ struct SalvageTests {
         #expect(Self.startFault(directory) == nil)
     }
 
+    @Test func aThoroughCheckNamesTheTableOfADamagedPage() async throws {
+        let directory = try await Self.filled()
+        let found = try await DatabaseQueue(path: directory.database).read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'event'")
+        }
+        let root = try #require(found)
+        var data = try #require(directory.bytes())
+        let begin = data.startIndex + (root - 1) * 4096
+        data.replaceSubrange(begin..<(begin + 4096), with: Data(repeating: 0, count: 4096))
+        try data.write(to: URL(fileURLWithPath: directory.database))
+        let fault = #expect(throws: StoreError.self) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        #expect(fault.map { "\($0)" }?.contains("event: ") == true, "\(String(describing: fault))")
+    }
+
     /// A database that was dumped and read in again has its schema in other rows.
     @Test func aSchemaInOtherRowsIsNoDamageAndIsMended() async throws {
         let directory = try await Self.filled()
