@@ -199,7 +199,7 @@ struct AddCommand: ParsableCommand {
 
     /// The options that were typed for fields of several options.
     private var typed: [String: String] {
-        destination.usesRemoteName && destination.directory == nil ? ["dir": "-O"] : [:]
+        destination.usesRemoteName && destination.place.directory == nil ? ["dir": "-O"] : [:]
     }
 
     /// The refusal of an argument that surely is no URL for xferd; nil for all others, which the daemon judges.
