@@ -249,8 +249,9 @@ class AsyncTaskMethods:
                 comes from the server or the URL.
             dir: Absolute path of the file's directory; default is the daemon's.
             on_conflict: Action if the name is taken: rename (name (1).ext), overwrite, skip, fail,
-                update (fetch only if newer), verify (fetch unless the file has the checksum), or
-                continue (fetch the rest of what another program left); default rename.
+                update (fetch unless it is the current version and xferd fetched it), verify (fetch
+                unless the file has the checksum), or continue (fetch the rest of what another
+                program left); default rename.
             mode: Permission bits of the file, octal text.
             remote_time: Give the file the server's Last-Modified time; default false.
             allow_hidden: Allow a path with a hidden component directly beneath a home directory,
@@ -1601,7 +1602,7 @@ class AsyncProfileMethods:
         return await self._caller.ask("profile.list", parameters, ProfileListResult.from_wire)
 
     async def get(self, name: str) -> ProfileGetResult:
-        """One profile; its secrets are ***.
+        """One profile. Its secrets are ***, or the places that they are read from.
 
         Args:
             name: The profile's name.

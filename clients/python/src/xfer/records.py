@@ -147,7 +147,6 @@ WaitReason = Literal[
     "dependency",
     "lease",
     "host_cooldown",
-    "clock",
     "storage",
     "out_of_descriptors",
     "suspect",
@@ -614,7 +613,9 @@ class WindowRecord(TypedDict, total=False):
 
 
 class CredentialRecord(TypedDict, total=False):
-    """Credential; everything except scheme and origins is *** when shown."""
+    """Credential; everything except scheme and origins is *** when shown; of a profile, the place
+    of a secret is shown.
+    """
 
     scheme: CredentialScheme
     """Authentication scheme; default basic."""
@@ -792,9 +793,9 @@ class TaskOptions(TypedDict, total=False):
     """Absolute path of the file's directory; default is the daemon's."""
 
     on_conflict: ConflictPolicy
-    """Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only
-    if newer), verify (fetch unless the file has the checksum), or continue (fetch the rest of
-    what another program left); default rename.
+    """Action if the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch
+    unless it is the current version and xferd fetched it), verify (fetch unless the file has the
+    checksum), or continue (fetch the rest of what another program left); default rename.
     """
 
     mode: str
@@ -1599,7 +1600,9 @@ class WaitRecord:
     """Time at which it continues automatically, if known."""
 
     detail: Optional[str] = None
-    """In a fleet: the reason why every node that could claim it has declined it, in English."""
+    """In a fleet: the reason why every node that could claim it has declined it; with the reason
+    storage: what is wrong with the database; in English.
+    """
 
     url: Optional[str] = None
     """For host_cooldown: the URL whose answer caused it, with its secrets masked; absent if it is
@@ -1657,6 +1660,9 @@ class FailureRecord:
     pin.
     """
 
+    policy: Optional[str] = None
+    """Name of the trust policy that refused the server."""
+
     accepted_logins: Optional[List[str]] = None
     """Kinds of login that the server or the proxy accepts, with its own names, such as Basic."""
 
@@ -1680,6 +1686,7 @@ class FailureRecord:
             cause=wire.get("cause"),
             further_causes=wire.get("further_causes"),
             shown_pin=wire.get("shown_pin"),
+            policy=wire.get("policy"),
             accepted_logins=wire.get("accepted_logins"),
             proxy=wire.get("proxy"),
             space=optional(MissingSpaceRecord.from_wire, wire.get("space")),
@@ -1728,6 +1735,11 @@ class ProgressRecord:
     eta: Optional[int]
     """Seconds until the end at that rate; null while unknown."""
 
+    connections: Optional[int] = None
+    """Requests that are under way; more than one for a transfer in segments or parts, absent for
+    none.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ProgressRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -1737,6 +1749,7 @@ class ProgressRecord:
             total=wire["total"],
             rate=wire["rate"],
             eta=wire["eta"],
+            connections=wire.get("connections"),
         )
 
 
@@ -3858,7 +3871,9 @@ class ProfileRecord:
     """jar if cookies are stored and sent."""
 
     credential: Optional[CredentialRecord] = None
-    """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
+    """Credential; sent only to its origins, by default that of base_url. Shown as *** or the
+    secret's place.
+    """
 
     client_cert: Optional[ClientCertificateRecord] = None
     """Client certificate for servers of base_url's origin that request one."""
@@ -4044,7 +4059,9 @@ class ProfileInput(ProfileInputRequired, total=False):
     """jar: cookies are stored, also across restarts, and sent; default none."""
 
     credential: CredentialRecord
-    """Credential; sent only to its origins, by default that of base_url. Shown as ***."""
+    """Credential; sent only to its origins, by default that of base_url. Shown as *** or the
+    secret's place.
+    """
 
     client_cert: ClientCertificateRecord
     """Client certificate for servers of base_url's origin that request one."""
@@ -6227,6 +6244,11 @@ class TaskProgressEvent:
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
 
+    connections: Optional[int] = None
+    """Requests that are under way; more than one for a transfer in segments or parts, absent for
+    none.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskProgressEvent:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -6245,6 +6267,7 @@ class TaskProgressEvent:
             node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
+            connections=wire.get("connections"),
         )
 
 
@@ -6940,8 +6963,19 @@ class DaemonStatusResult:
     config_problem: Optional[str] = None
     """Reason why the configuration file was not applied when it was last read; for operators."""
 
+    config_conflicts: Optional[List[str]] = None
+    """Trust policies and profiles of the configuration file that are not in force, because others
+    with their names or hosts were set over RPC, each with the way out; for operators.
+    """
+
     restart_keys: Optional[List[str]] = None
     """Keys of the configuration whose new values wait for a restart; for operators."""
+
+    failing_webhooks: Optional[List[str]] = None
+    """Webhooks that did not accept the last delivery, each with the reason; for operators."""
+
+    queue_paused: Optional[bool] = None
+    """True if an operator has paused the queue."""
 
     file_systems: Optional[List[FileSystemRecord]] = None
     """File systems that the daemon has used and that are still mounted; for operators."""
@@ -6965,7 +6999,10 @@ class DaemonStatusResult:
             degraded_reason=wire.get("degraded_reason"),
             damaged_rows=wire.get("damaged_rows"),
             config_problem=wire.get("config_problem"),
+            config_conflicts=wire.get("config_conflicts"),
             restart_keys=wire.get("restart_keys"),
+            failing_webhooks=wire.get("failing_webhooks"),
+            queue_paused=wire.get("queue_paused"),
             file_systems=optional(listed(FileSystemRecord.from_wire), wire.get("file_systems")),
         )
 
