@@ -51,7 +51,7 @@ enum PGPArmour {
     private static func checksum(_ bytes: [UInt8]) -> [UInt8] {
         var sum: UInt32 = 0xB7_04CE
         for byte in bytes {
-            sum ^= UInt32(byte) << 16
+            sum ^= UInt32(clamping: byte) << 16
             for _ in 0..<8 {
                 sum <<= 1
                 if sum & 0x100_0000 != 0 { sum ^= 0x186_4CFB }

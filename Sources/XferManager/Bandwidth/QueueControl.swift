@@ -206,7 +206,7 @@ public actor QueueControl: ManagerPart {
             let command = "xferctl limit \(limit.options.joined(separator: " "))"
             logger.warning(
                 "a limit of the configuration is not in force: a client has set one (xferctl limit, the page, aria2)",
-                metadata: ["key": "\(limit.key)", "removed_by": "\(command)"])
+                metadata: ["setting": "\(limit.key)", "removed_by": "\(command)"])
         }
     }
 

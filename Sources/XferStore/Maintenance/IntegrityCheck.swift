@@ -77,25 +77,31 @@ enum IntegrityCheck {
     ///
     /// A damage that ends the whole check is narrowed down: each table is checked alone then.
     private static func reportByTable(_ db: Database) throws -> [String] {
-        do {
-            return named(try report(db, thoroughly: true), db)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            let tables = try? String.fetchAll(
-                db,
-                sql: "SELECT CAST(name AS TEXT) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name > ''")
-            let findings = (tables ?? []).flatMap { table -> [String] in
-                do {
-                    let quoted = table.replacing("'", with: "''")
-                    let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check('\(quoted)')").filter {
-                        $0 != "ok"
-                    }
-                    return named(lines, db).map { "table \(table): \($0)" }
-                } catch {
-                    return ["table \(table): \(error)"]
-                }
+        let whole = try reportUnlessEnded { try report(db, thoroughly: true) }
+        if let whole { return named(whole, db) }
+        let tables = try String.fetchAll(
+            db,
+            sql: "SELECT CAST(name AS TEXT) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name > ''")
+        let findings = try tables.flatMap { table in
+            let quoted = table.replacing("'", with: "''")
+            let lines = try reportUnlessEnded {
+                try String.fetchAll(db, sql: "PRAGMA integrity_check('\(quoted)')").filter { $0 != "ok" }
             }
-            guard !findings.isEmpty else { throw error }
-            return Array(findings.prefix(most))
+            return named(lines ?? [damage], db).map { "table \(table): \($0)" }
+        }
+        return findings.isEmpty ? [damage] : Array(findings.prefix(most))
+    }
+
+    /// What SQLite says in place of findings if a damage ends a check: as a row of it, or as its error (SQLITE_CORRUPT).
+    private static let damage = "database disk image is malformed"
+
+    /// The findings of a check; nil if a damage has ended it.
+    private static func reportUnlessEnded(_ check: () throws -> [String]) throws -> [String]? {
+        do {
+            let findings = try check()
+            return findings.contains(damage) ? nil : findings
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return nil
         }
     }
 
@@ -110,7 +116,7 @@ enum IntegrityCheck {
         return findings.map { line in
             for mark in ["Tree ", "On tree page "] where line.hasPrefix(mark) {
                 let digits = line.dropFirst(mark.count).prefix { $0.isNumber }
-                if let page = Int64(digits), let name = names[page] { return "\(name): \(line)" }
+                if let page = Int64(digits, radix: 10), let name = names[page] { return "\(name): \(line)" }
             }
             return line
         }

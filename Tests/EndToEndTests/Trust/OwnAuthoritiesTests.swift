@@ -30,7 +30,7 @@ import XferTestSupport
             }
             #expect(try await daemon.call("hsts.list")["hosts"] == [])
             let missing = try await daemon.ctl("add", "--cacert", files.file("missing.pem"), url)
-            #expect(!missing.isSuccess && missing.errors.contains("ca_file"), "\(missing)")
+            #expect(!missing.isSuccess && missing.errors.contains("--cacert"), "\(missing)")
             let fields: JSONValue = ["url": .string(url), "ca_file": .string(files.file("own.pem")), "store": true]
             let cached = try await daemon.ctl("rpc", "task.add", fields.text)
             #expect(!cached.isSuccess && cached.errors.contains("ca_file"), "\(cached)")
