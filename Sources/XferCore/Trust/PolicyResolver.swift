@@ -8,6 +8,9 @@ public struct PolicyResolver: Sendable, Hashable {
     public let defaultPolicy: TrustPolicy
     /// The names of policies that cannot be read. Each may concern any host, so that no connection is allowed.
     public let unreadable: [String]
+    /// The names of policies that the start could not put in force, because others have their names or hosts. While
+    /// there is one, no connection is allowed: it may demand more of a server than those in force.
+    public var notInForce: [String] = []
 
     /// Creates a resolver without policies: the ordinary check for every server.
     public init() {
@@ -58,12 +61,13 @@ public struct PolicyResolver: Sendable, Hashable {
 
     /// The policies for a hop: the most specific one that is enforced, the report-only ones that are more specific, and
     /// the task's own one if one of its patterns matches.
-    /// - Throws: `policyUnreadable` while some policy cannot be read; `policyMissing` when the task's policy no longer
-    ///   exists; `plainHTTP` for `http` to a host that has pins.
+    /// - Throws: `policyUnreadable` while some policy cannot be read; `policyNotInForce` while one conflicts with another;
+    ///   `policyMissing` when the task's policy no longer exists; `plainHTTP` for `http` to a host that has pins.
     public func resolve(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         if let damaged = unreadable.first { throw .policyUnreadable(damaged) }
+        if let name = notInForce.first { throw .policyNotInForce(name) }
         let name = ServerName(host: origin.host)
         let candidates = candidates(for: name, port: origin.port)
         var reporting = candidates.reporting
@@ -103,6 +107,8 @@ public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConver
     case policyMissing(String)
     /// The policy's row in the database is damaged, so that the hosts that it concerns are not known.
     case policyUnreadable(String)
+    /// The configuration file's policy has the name or a host of another one, so that neither decides.
+    case policyNotInForce(String)
     case policyDoesNotMatch(String, host: String)
     case plainHTTP(TransferError)
 
@@ -112,6 +118,9 @@ public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConver
         case .policyUnreadable(let name):
             "the trust policy \"\(name)\" is damaged in the database, and nothing is transferred until it is set again "
                 + "or removed"
+        case .policyNotInForce(let name):
+            "the trust policy \"\(name)\" of the configuration is not in force, and nothing is transferred until the policy "
+                + "that was set over RPC with its name or host is removed"
         case .policyDoesNotMatch(let name, let host):
             "trust policy \"\(name)\" has no host pattern that matches \(host)"
         case .plainHTTP(let error): error.message
@@ -125,7 +134,8 @@ extension TransferError {
         switch error {
         case .policyMissing: self.init(.policyMissing, error.description, host: host)
         // Kept bytes stay until the policy can be read, as while a task's policy is missing.
-        case .policyUnreadable: self.init(.policyMissing, error.description, isRetriable: true, host: host)
+        case .policyUnreadable, .policyNotInForce:
+            self.init(.policyMissing, error.description, isRetriable: true, host: host)
         case .policyDoesNotMatch: self.init(.trustRejected, error.description, isRetriable: false, host: host)
         case .plainHTTP(let refusal): self = refusal
         }

@@ -144,9 +144,11 @@ struct TaskAdmission: Sendable {
             do throws(PolicyResolutionError) {
                 _ = try policies.admit(url.origin, taskPolicy: specification.policy, at: now)
             } catch {
-                // The task waits: nothing is transferred until the policy can be read.
-                if case .policyUnreadable = error { return }
-                throw ManagerError(error, path: path, urlField: specification.urlField(index))
+                switch error {
+                // The task waits: nothing is transferred until all policies are in force.
+                case .policyUnreadable, .policyNotInForce: return
+                default: throw ManagerError(error, path: path, urlField: specification.urlField(index))
+                }
             }
         }
     }

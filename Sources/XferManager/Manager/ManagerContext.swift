@@ -50,12 +50,13 @@ struct ManagerContext: Sendable {
 
 extension ManagerContext {
     /// The reason why the database or a directory of the state cannot be used, for operators; nil while they can. Tasks
-    /// do not start only while the database cannot be written, or a trust policy in it cannot be read.
+    /// do not start only while the database cannot be written, a trust policy in it cannot be read, or one of the
+    /// configuration is not in force.
     var degradation: String? {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
             ?? services.policies.withLockedValue(\.damaged).first.map {
                 "the \($0) is damaged in the database, so nothing starts: set it again or remove it"
-            } ?? stateProblem
+            } ?? services.policies.withLockedValue(\.notInForce).first.map { "nothing starts: \($0)" } ?? stateProblem
     }
 
     /// The reason why a directory of the state cannot be used. A change since the last call is logged.

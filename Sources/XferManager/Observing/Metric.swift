@@ -103,7 +103,7 @@ public enum Metric {
 
     static let degraded = MetricFamily(
         .gauge, "xferd_degraded",
-        "1 while the database cannot be written, or a trust policy in it cannot be read, else 0.")
+        "1 while the database cannot be written, or a trust policy is not in force, else 0.")
     static let damagedRows = MetricFamily(
         .gauge, "xferd_damaged_rows",
         "Profiles, tokens, trust policies and tasks whose rows in the database are damaged.")

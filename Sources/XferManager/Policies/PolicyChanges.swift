@@ -7,8 +7,8 @@ enum PolicyChanges {
     /// Applies the policies of the configuration file. A changed policy gets a new version, an unchanged one keeps its
     /// version, and one that is no longer in the file is removed.
     ///
-    /// A policy that conflicts with one of an operator is not applied. As long as there is one, the file's former
-    /// policies remain for hosts that no applied policy has, so that no pin is lost.
+    /// A policy that conflicts with one of an operator is not applied. As long as there is one, nothing is transferred,
+    /// and the file's former policies remain for hosts that no applied policy has.
     ///
     /// - Throws: `TrustPolicyError` if the file's policies are invalid.
     static func applyConfigured(
@@ -42,7 +42,9 @@ enum PolicyChanges {
             try tx.appendInvalidated(old.policy, at: now)
             try tx.policies.remove(named: old.policy.name)
         }
-        return try PolicyRegistry(in: tx)
+        var registry = try PolicyRegistry(in: tx)
+        registry.leaveOut(conflicts)
+        return registry
     }
 
     /// Checks only the configuration file's policies, without those in the database.

@@ -9,7 +9,10 @@ struct PolicyRegistry: Sendable {
     private(set) var stored: [StoredPolicy]
     /// The policies whose rows cannot be read. While there is one, the resolver allows no connection.
     let damaged: [DamagedRow]
-    let resolver: PolicyResolver
+    /// The policies of the configuration file that the start did not apply. While there is one, the resolver allows no
+    /// connection.
+    private(set) var notInForce: [ConfigurationConflict] = []
+    private(set) var resolver: PolicyResolver
     /// Identifies the contents of the authorities' file in force; empty if it was never read.
     var authorities = ""
 
@@ -30,6 +33,11 @@ struct PolicyRegistry: Sendable {
     init(in reader: StoreReader) throws {
         let found = try reader.policies.readable()
         try self.init(found.rows, damaged: found.damaged)
+    }
+
+    mutating func leaveOut(_ conflicts: [ConfigurationConflict]) {
+        notInForce = conflicts
+        resolver.notInForce = conflicts.map(\.name)
     }
 
     /// All policies with the default, by name.

@@ -89,7 +89,7 @@ public actor TrustPolicies: ManagerPart {
     /// - Throws: `ConfigurationConflicts` if policies or profiles of the file conflict with those of operators.
     func applyConfigured(_ settings: ManagerSettings) async throws {
         let now = clock()
-        try await changePolicies { tx in
+        try await changePolicies(removesConflicts: true) { tx in
             let conflicts = try ConfigurationConflict.all(settings, in: tx)
             guard conflicts.isEmpty else { throw ConfigurationConflicts(conflicts: conflicts) }
             return try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
@@ -99,9 +99,9 @@ public actor TrustPolicies: ManagerPart {
     /// True if the error is about the configuration's trust policies: they are invalid.
     public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
 
-    /// Lets tasks start only while all policies can be read: one that cannot may pin any host.
+    /// Lets tasks start only while all policies are in force: one that is not may pin any host.
     private func applyReadability(_ policies: PolicyRegistry) async {
-        let holds = !policies.damaged.isEmpty
+        let holds = !policies.damaged.isEmpty || !policies.notInForce.isEmpty
         guard holds != holdsStarts else { return }
         holdsStarts = holds
         if holds { return await scheduler.hold(.policyUnreadable) }
@@ -116,8 +116,10 @@ public actor TrustPolicies: ManagerPart {
 
     /// Makes one change at a time, so that the policies in force are always the ones committed last. When this returns,
     /// no file will be published under earlier policies.
+    ///
+    /// - Parameter removesConflicts: true if the change has applied the whole configuration file.
     private func changePolicies(
-        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
+        removesConflicts: Bool = false, _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {
         await lock.enter()
         let tooLate: [TaskID]
@@ -125,11 +127,12 @@ public actor TrustPolicies: ManagerPart {
             defer { lock.leave() }
             let book = try await translatingStoreErrors { try await store.write { tx in try change(tx) } }
             services.policies.withLockedValue { present in
-                let authorities = present.authorities
+                let (authorities, notInForce) = (present.authorities, present.notInForce)
                 present = book
                 present.authorities = authorities
+                if !removesConflicts { present.leaveOut(notInForce) }
             }
-            await applyReadability(book)
+            await applyReadability(services.policies.withLockedValue(\.self))
             tooLate = await reevaluateTrust()
             await warnOfExpiry()
             warnOfLaxPolicies()
@@ -284,7 +287,7 @@ extension ManagerError {
             self = .invalidField(
                 path: path + "policy", reason: error.description,
                 expected: "the name of a trust policy that matches the URL's host")
-        case .policyUnreadable:
+        case .policyUnreadable, .policyNotInForce:
             self = .rejectedByPolicy(path: path + urlField, reason: error.description)
         case .plainHTTP(let refusal):
             self = .rejectedByPolicy(path: path + urlField, reason: refusal.message)

@@ -226,12 +226,15 @@ public struct TaskQueries: ManagerPart, Sendable {
         return try await store.readStates { try $0.counts.byState() }
     }
 
-    /// The reason why the database keeps tasks from starting: it cannot be written, or a trust policy in it cannot be
-    /// read; nil while it does not.
+    /// The reason why the database keeps tasks from starting: it cannot be written, a trust policy in it cannot be read,
+    /// or one in it conflicts with the configuration's; nil while it does not.
     public var databaseProblem: String? {
         store.degradation.map { "the daemon cannot write its database: \($0)" }
             ?? services.policies.withLockedValue(\.damaged).first.map {
                 "the \($0) in the daemon's database is damaged"
+            }
+            ?? services.policies.withLockedValue(\.notInForce).first.map {
+                "trust policy \"\($0.other)\" in the daemon's database conflicts with \"\($0.name)\" of its configuration"
             }
     }
 

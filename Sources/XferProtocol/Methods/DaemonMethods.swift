@@ -72,7 +72,8 @@ public enum DaemonStatus: RPCMethod {
             .required(
                 "degraded", \.degraded,
                 "True if the database (nothing starts, reading works) or another file of the daemon cannot be written, "
-                    + "or a trust policy in the database cannot be read (nothing starts)."),
+                    + "or a trust policy in the database cannot be read, or conflicts with one of the configuration (nothing "
+                    + "starts)."),
             .optional("degraded_reason", \.degradedReason, "Description of what cannot be used, and the reason."),
             .optional(
                 "damaged_rows", \.damagedRows,

@@ -149,25 +149,31 @@ import XferTestSupport
         }
     }
 
-    @Test func aConfiguredPolicyThatConflictsWithAStoredOneStopsTheStart() async throws {
-        for clash in [
-            "[{name: bank, hosts: [other.test]}]": "name", "[{name: other, hosts: [bank.test]}]": "hosts",
-        ] {
+    /// Neither policy may decide: the one of the file may demand more of a server.
+    @Test func nothingIsTransferredWhileAConfiguredPolicyConflictsWithAStoredOne() async throws {
+        let conflicts = ["[{name: bank, hosts: [other.test]}]", "[{name: other, hosts: [bank.test]}]"]
+        for configured in conflicts {
+            let server = try trust.server(leaf) { $0.body = "1" }
             let daemon = try DaemonFixture(options())
             try await daemon.start()
             let stored = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
             try await daemon.stop()
-            try daemon.configure(options(clash.key).settings)
-            let process = try await Command.run(
-                "\(Command.productsDirectory)/xferd", daemon.arguments, environment: daemon.environment)
-            // EX_CONFIG: the unit does not try again.
-            #expect(process.exit == .code(78), "\(process)")
-            #expect(process.errors.contains("\(clash.value):") && process.errors.contains("bank"), "\(process)")
-            // Nothing of it was stored.
-            try daemon.configure(options().settings)
+            try daemon.configure(options(configured).settings)
             try await daemon.start()
             #expect(try await daemon.policyNames == ["bank", "default"])
             #expect(try await daemon.call("policy.get", ["name": "bank"])["policy"] == stored)
+            let status = try await daemon.call("daemon.status")
+            let reason = status["degraded_reason"]?.stringValue ?? ""
+            #expect(status["degraded"] == true && reason.contains("xferctl policy remove bank"), "\(status.text)")
+            let id = try await daemon.add("https://localhost:\(server.port)/f")
+            let task = try await daemon.task(id)
+            #expect(task["state"] == "queued" && task["wait"]?["reason"] == "storage", "\(task.text)")
+            #expect(task["wait"]?["detail"]?.stringValue?.contains("\"bank\"") == true, "\(task.text)")
+            #expect(server.counts.requests.isEmpty)
+            _ = try await daemon.call("policy.remove", ["name": "bank"])
+            daemon.reload()
+            try await daemon.complete(id)
+            #expect(try await daemon.call("daemon.status")["degraded"] == false)
             try await daemon.stop()
         }
     }
