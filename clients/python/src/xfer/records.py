@@ -6933,7 +6933,8 @@ class DaemonStatusResult:
 
     degraded: bool
     """True if the database (nothing starts, reading works) or another file of the daemon cannot be
-    written, or a trust policy in the database cannot be read (nothing starts).
+    written, or a trust policy in the database cannot be read, or conflicts with one of the
+    configuration (nothing starts).
     """
 
     shutting_down: bool
