@@ -50,14 +50,20 @@ enum IntegrityCheck {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -2048") }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
-        return try queue.read { db in
-            let report = try thoroughly ? reportByTable(db) : report(db, thoroughly: false)
-            guard thoroughly, report.isEmpty else { return report }
-            let schema = try schemaFaults(db, path: path)
-            // The following queries fail on a wrong schema.
-            guard schema.isEmpty else { return schema }
-            return try rowFaults(db)
+        var findings: [String] = []
+        do {
+            findings = try queue.read { db in
+                findings = try thoroughly ? reportByTable(db) : report(db, thoroughly: false)
+                guard thoroughly, findings.isEmpty else { return findings }
+                let schema = try schemaFaults(db, path: path)
+                // The following queries fail on a wrong schema.
+                guard schema.isEmpty else { return schema }
+                return try rowFaults(db)
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT && !findings.isEmpty {
+            // The end of the transaction reports the damage that was found once more.
         }
+        return findings
     }
 
     /// The faults of pages and rows.
