@@ -293,8 +293,10 @@ final class Hop {
         case .final(let head):
             return judge(head)
         case .endless:
-            refusal = TransferError(
+            var error = TransferError(
                 .authFailed, "\(url.hostKey) requests credentials repeatedly", httpStatus: 401, host: url.hostKey)
+            if RedirectRules.leadsElsewhere(from: run.home, to: url) { error.isRedirected = true }
+            refusal = error
             return false
         }
     }

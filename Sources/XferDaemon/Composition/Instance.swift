@@ -44,18 +44,28 @@ package struct Instance: Sendable {
         return (loaded, files.warnings)
     }
 
-    /// The paths that the configuration's file, variables and options name, also if it has faults.
+    /// The sections of the configuration that name files of pins, certificates and secrets. Directories for downloads are
+    /// not looked at: a disk that does not answer would block whoever watches them.
+    private static let sectionsOfFiles: Set<Substring> = ["trust", "listen", "fleet", "profiles", "webhooks"]
+
+    /// The files of pins, certificates and secrets that the configuration's file, variables and options name, also if it
+    /// has faults.
     var writtenPaths: Set<String> {
         let file = try? ConfigurationFile.read(paths)
         let root = file.flatMap { try? ConfigurationNode.parse(yaml: $0.text) }
-        let variables = environment.filter { $0.key.hasPrefix("XFERD_") }.values
-        let texts = (root?.texts ?? []) + variables + options.settings.values
+        let variables = environment.filter { variable in
+            Self.sectionsOfFiles.contains { variable.key.hasPrefix("XFERD_\($0.uppercased())") }
+        }
+        let flags = options.settings.filter { Self.isInSectionOfFiles($0.key) }
+        let texts = (root?.texts(of: Self.isInSectionOfFiles) ?? []) + variables.values + flags.values
         return Set(
             texts.compactMap { text -> String? in
                 if text.hasPrefix("~/") { return paths.home + text.dropFirst() }
-                return text.hasPrefix("/") && text.utf8.count > 1 ? text : nil
+                return text.hasPrefix("/") && text.utf8.count > 1 && !text.hasPrefix("/dev/") ? text : nil
             })
     }
+
+    private static func isInSectionOfFiles(_ key: String) -> Bool { sectionsOfFiles.contains(key.prefix { $0 != "." }) }
 
     /// The settings of the manager, with what it has to know of the instance.
     func managerSettings(_ loaded: LoadedSettings) -> ManagerSettings {

@@ -37,8 +37,7 @@ final class LiveConfiguration: Sendable {
         let (access, warnings) = AccessPolicy.load(
             instance.loaded.settings, ownUID: geteuid(), ownRoots: instance.loaded.ownRoots)
         for warning in warnings { logger.warning("\(warning)") }
-        let conflicts = manager.startConflicts.map(\.description)
-        state = NIOLockedValueBox(State(loaded: instance.loaded, access: access, conflicts: conflicts))
+        state = NIOLockedValueBox(State(loaded: instance.loaded, access: access))
     }
 
     var path: String { instance.paths.configurationFile }
@@ -57,10 +56,13 @@ final class LiveConfiguration: Sendable {
     var rejection: String? { state.withLockedValue(\.rejection) }
 
     /// Entries of the file that are not in force, because others were set over RPC, each with the way out.
-    var conflicts: [String] { state.withLockedValue(\.conflicts) }
+    var conflicts: [String] {
+        let refused = state.withLockedValue(\.conflicts)
+        return refused.isEmpty ? manager.conflicts.map(\.description) : refused
+    }
 
     /// True if the whole file is in force as it was last read.
-    var isInForce: Bool { state.withLockedValue { $0.rejection == nil && $0.conflicts.isEmpty } }
+    var isInForce: Bool { rejection == nil && conflicts.isEmpty }
 
     /// Keys whose values in the file apply after a restart only.
     var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }

@@ -58,8 +58,16 @@ struct ConfigurationNode: Hashable, Sendable {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    /// The texts of all scalars that are values.
-    var texts: [String] {
+    /// The texts of all scalars beneath the keys of this mapping for which a condition holds.
+    func texts(of isIncluded: (String) -> Bool) -> [String] {
+        guard case .mapping(let members) = content else { return [] }
+        return members.flatMap { member -> [String] in
+            guard case .scalar(let key, _) = member.key.content, isIncluded(key) else { return [] }
+            return member.value.texts
+        }
+    }
+
+    private var texts: [String] {
         switch content {
         case .scalar(let text, _): [text]
         case .sequence(let items): items.flatMap(\.texts)

@@ -15,17 +15,31 @@ public struct RootPlace: Hashable, Sendable {
         self.mountPoint = mountPoint
     }
 
-    /// The present place of a root. Blocks.
-    public init(ofRoot path: String) throws(FileError) {
-        let whole = try ResolvedPath(path).whole
-        self.init(identity: FileIdentity(ofPath: whole), mountPoint: MountTable.present.mount(of: whole)?.point ?? "/")
+    /// The present place of a root.
+    public struct Present: Hashable, Sendable {
+        public let place: RootPlace
+        /// The root, links followed.
+        public let path: String
+
+        /// Blocks. A directory that an automounter mounts at its use is mounted.
+        public init(ofRoot path: String) throws(FileError) {
+            self.path = try ResolvedPath(path).whole
+            let identity = FileIdentity(ofPath: self.path + "/.")
+            place = RootPlace(identity: identity, mountPoint: MountTable.present.mount(of: self.path)?.point ?? "/")
+        }
+    }
+
+    /// True if the root's file system is not mounted. A link that leads elsewhere now is not a missing file system.
+    public func isHidden(at present: Present) -> Bool {
+        isHidden(at: present.place)
+            && (present.place.identity == nil || ResolvedPath.isWithin(present.path, mountPoint))
     }
 
     /// True if the present place is the mount point beneath this one's file system, which is not mounted.
     ///
     /// A device may have another number after a restart, and a directory may be created again: it counts as another one
     /// only if device and inode both differ. A disk that replaces the first one is not a reason to wait.
-    public func isHidden(at present: RootPlace) -> Bool {
+    func isHidden(at present: RootPlace) -> Bool {
         if let identity, let found = present.identity,
             identity.device == found.device || identity.inode == found.inode
         {
@@ -40,10 +54,14 @@ public struct RootPlace: Hashable, Sendable {
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }
     }
 
-    /// The present place of the mount that contains a path, links followed; nil if that is the root file system. Blocks.
+    /// File systems that are empty after each mount: nobody waits for one.
+    private static let memoryTypes: Set = ["tmpfs", "ramfs", "devtmpfs"]
+
+    /// The present place of the mount that contains a path, links followed; nil if that is the root file system or one in
+    /// memory. Blocks.
     public static func mount(of path: String) throws(FileError) -> RootPlace? {
         let mount = MountTable.present.mount(of: try ResolvedPath(path).whole)
-        guard let mount, mount.point != "/" else { return nil }
+        guard let mount, mount.point != "/", !memoryTypes.contains(mount.type) else { return nil }
         return RootPlace(identity: FileIdentity(ofPath: mount.point), mountPoint: mount.point)
     }
 

@@ -224,9 +224,9 @@ extension DirectoryAdmission {
         if includesOthers {
             recorded += known.mounts.map { Recorded(path: $0.mountPoint, place: $0, guest: nil, isMount: true) }
         }
-        let found = await withTaskGroup(of: (Recorded, RootPlace?).self) { group in
+        let found = await withTaskGroup(of: (Recorded, RootPlace.Present?).self) { group in
             for one in recorded { group.addTask { (one, await self.presentPlace(one.path, ofGuest: one.guest)) } }
-            return await group.reduce(into: [(Recorded, RootPlace?)]()) { $0.append($1) }
+            return await group.reduce(into: [(Recorded, RootPlace.Present?)]()) { $0.append($1) }
         }
         var changes = RootPlaces.Changes()
         var hidden: [HiddenDirectory] = []
@@ -240,8 +240,8 @@ extension DirectoryAdmission {
                 } else {
                     changes.roots[one.path] = .some(nil)
                 }
-            } else if !one.isMount, RootPlaces.isNew(present, insteadOf: one.place) {
-                changes.roots[one.path] = .some(present)
+            } else if !one.isMount, RootPlaces.isNew(present.place, insteadOf: one.place) {
+                changes.roots[one.path] = .some(present.place)
             }
         }
         do {
@@ -262,9 +262,14 @@ extension DirectoryAdmission {
     }
 
     /// The present place of a directory; nil if it does not answer.
-    private func presentPlace(_ path: String, ofGuest guest: UInt32?) async -> RootPlace? {
-        guard let guest else { return try? await paths.open(path) { try RootPlace(ofRoot: path) } }
+    private func presentPlace(_ path: String, ofGuest guest: UInt32?) async -> RootPlace.Present? {
+        guard let guest else { return try? await paths.open(path) { try RootPlace.Present(ofRoot: path) } }
         let pool = paths.pool(ofGuest: guest)
-        return try? await result(within: PathPools.patience) { try await pool.run { try RootPlace(ofRoot: path) } }
+        return try? await result(within: PathPools.patience) {
+            try await pool.run { try RootPlace.Present(ofRoot: path) }
+        }
     }
+
+    /// The roots that the settings no longer name, and for whose file systems tasks may wait; all that can be read.
+    func formerRoots() async -> Set<String> { (try? await places?.formerRoots()) ?? [] }
 }

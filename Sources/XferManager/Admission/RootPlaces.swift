@@ -67,8 +67,10 @@ final class RootPlaces: Sendable {
     func formerRoots() async throws -> Set<String> {
         if let former = state.withLockedValue(\.former) { return former }
         let former = try await store.read { Set(try Self.texts(Self.formerKey, in: $0)) }
-        state.withLockedValue { $0.former = former }
-        return former
+        return state.withLockedValue { state in
+            state.former = state.former ?? former
+            return state.former ?? []
+        }
     }
 
     /// The recorded places of these roots, and of all mounts.
@@ -81,15 +83,21 @@ final class RootPlaces: Sendable {
             }
             let text = try await store.read { try $0.settings.find(Self.key(root)) }
             let place = text.flatMap { RootPlace(text: $0) }
-            state.withLockedValue { $0.roots[root] = .some(place) }
-            known.roots[root] = .some(place)
+            // `record` may have set a newer one meanwhile.
+            known.roots[root] = state.withLockedValue { state in
+                if let newer = state.roots[root] { return newer }
+                state.roots[root] = .some(place)
+                return .some(place)
+            }
         }
         if let mounts = state.withLockedValue(\.mounts) {
             known.mounts = mounts
         } else {
             let mounts = try await store.read { try Self.mounts(in: $0) }
-            state.withLockedValue { $0.mounts = mounts }
-            known.mounts = mounts
+            known.mounts = state.withLockedValue { state in
+                state.mounts = state.mounts ?? mounts
+                return state.mounts ?? []
+            }
         }
         return known
     }
@@ -114,12 +122,12 @@ final class RootPlaces: Sendable {
     static func requireMounted(_ known: Known, for path: String) throws(FileError) {
         for (root, place) in known.roots {
             guard let place else { continue }
-            if place.isHidden(at: try RootPlace(ofRoot: root)) {
+            if place.isHidden(at: try RootPlace.Present(ofRoot: root)) {
                 throw .unmounted(path: path, mountPoint: place.mountPoint)
             }
         }
         for place in try RootPlace.mounts(known.mounts, missingAt: path)
-        where place.isHidden(at: try RootPlace(ofRoot: place.mountPoint)) {
+        where place.isHidden(at: try RootPlace.Present(ofRoot: place.mountPoint)) {
             throw .unmounted(path: path, mountPoint: place.mountPoint)
         }
     }
@@ -130,7 +138,7 @@ final class RootPlaces: Sendable {
     static func changes(of known: Known, opened directory: String, recordsMount: Bool) -> Changes {
         var changes = Changes()
         for (root, place) in known.roots {
-            guard let present = try? RootPlace(ofRoot: root), isNew(present, insteadOf: place) else { continue }
+            guard let present = try? RootPlace.Present(ofRoot: root).place, isNew(present, insteadOf: place) else { continue }
             changes.roots[root] = .some(present)
         }
         guard recordsMount, let mount = (try? RootPlace.mount(of: directory)) ?? nil else { return changes }

@@ -40,8 +40,8 @@ struct ManagerContext: Sendable {
     /// The rows that could not be read the last time. `RunServices.policies` has the trust policies that could not be
     /// read when the policies were applied.
     let damagedRows = DamagedRows()
-    /// The entries of the configuration that the start did not apply.
-    let startConflicts = NIOLockedValueBox<[ConfigurationConflict]>([])
+    /// The profiles of the configuration that the start did not apply.
+    let profileConflicts = NIOLockedValueBox<[ConfigurationConflict]>([])
     /// The last reason why a directory of the state could not be used, so that each change is logged once.
     let lastStateProblem = NIOLockedValueBox<String?>(nil)
     /// True after `TransferManager.beginShutdown`: no task starts and none is added.
@@ -56,7 +56,14 @@ extension ManagerContext {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
             ?? services.policies.withLockedValue(\.damaged).first.map {
                 "the \($0) is damaged in the database, so nothing starts: set it again or remove it"
-            } ?? services.policies.withLockedValue(\.notInForce).first.map { "nothing starts: \($0)" } ?? stateProblem
+            } ?? Self.conflict(of: services.policies).map { "\($0), so nothing starts" } ?? stateProblem
+    }
+
+    /// What keeps tasks from starting while a policy of the configuration is not in force; nil while all are. It names no
+    /// policy: guests see it, and operators have `TransferManager.conflicts`.
+    static func conflict(of policies: NIOLockedValueBox<PolicyRegistry>) -> String? {
+        policies.withLockedValue(\.notInForce).isEmpty
+            ? nil : "a trust policy of the configuration conflicts with one that was set over RPC"
     }
 
     /// The reason why a directory of the state cannot be used. A change since the last call is logged.

@@ -61,6 +61,7 @@ extension TransferManager {
         let former = context.settings.withLockedValue(\.self)
         try await services.incomplete.add(settings.incompleteDirectory, in: store)
         try await policies.applyConfigured(settings)
+        context.profileConflicts.withLockedValue { $0 = [] }
         // Before a task of a former directory can start under the new settings.
         await forgetPlaces(from: former, to: settings, isRequested: isRequested)
         context.settings.withLockedValue { $0 = settings }
@@ -106,7 +107,9 @@ extension TransferManager {
         let (old, all) = (former.destinationDirectories, settings.destinationDirectories)
         let removed = old.filter { all[$0.key] == nil }
         if !removed.isEmpty { await services.admitted.keepPlaces(ofFormer: removed) }
-        let directories = isRequested ? all : all.filter { old[$0.key] == nil }
+        // Tasks may wait for a former root that is named again.
+        let kept = isRequested ? [] : await services.admitted.formerRoots()
+        let directories = isRequested ? all : all.filter { old[$0.key] == nil && !kept.contains($0.key) }
         guard !directories.isEmpty else { return }
         let hidden = await services.admitted.surveyPlaces(
             of: directories, includesOthers: isRequested, forgetsHidden: true)

@@ -236,7 +236,7 @@ public final class TransferManager: ManagerPart, Sendable {
         context.damagedRows.replace(.profile, by: damagedProfiles)
         context.damagedRows.replace(.token, by: damagedTokens)
         context.log(context.allDamagedRows)
-        context.startConflicts.withLockedValue { $0 = conflicts }
+        context.profileConflicts.withLockedValue { $0 = conflicts.filter { $0.kind == .profile } }
         for conflict in conflicts { logger.error("\(conflict)") }
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
@@ -276,8 +276,10 @@ public final class TransferManager: ManagerPart, Sendable {
     /// found by lists, calls and the scheduler.
     public var damagedRows: [String] { context.allDamagedRows.map(\.description) }
 
-    /// The entries of the configuration that the start did not apply, because others were set over RPC.
-    public var startConflicts: [ConfigurationConflict] { context.startConflicts.withLockedValue(\.self) }
+    /// The entries of the configuration that are not in force since the start, because others were set over RPC.
+    public var conflicts: [ConfigurationConflict] {
+        services.policies.withLockedValue(\.notInForce) + context.profileConflicts.withLockedValue(\.self)
+    }
 
     /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }

@@ -64,15 +64,15 @@ enum PolicyChanges {
         return try PolicyRegistry(in: tx)
     }
 
-    static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
+    /// - Parameter isReplaced: true if one of the same name takes its place.
+    static func remove(_ name: String, isReplaced: Bool = false, in tx: StoreTransaction, at now: Timestamp) throws {
         guard let old = try tx.policies.former(name) else { throw ManagerError.policyNotFound(name) }
         guard !old.isConfigured else { throw ManagerError.policyIsConfigured(name) }
-        if let task = try tx.policies.unfinishedTasks(namingPolicy: name, limit: 1).first {
+        if !isReplaced, let task = try tx.policies.unfinishedTasks(namingPolicy: name, limit: 1).first {
             throw ManagerError.policyInUse(name, by: task)
         }
         try tx.appendInvalidated(name, version: old.version, at: now)
         try tx.policies.remove(named: name)
-        return try PolicyRegistry(in: tx)
     }
 }
 

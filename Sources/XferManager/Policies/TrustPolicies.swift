@@ -76,12 +76,24 @@ public actor TrustPolicies: ManagerPart {
         return try get(policy.name)
     }
 
-    /// Removes a policy.
+    /// Removes a policy. If one of the configuration is not in force because of it, that one takes effect at once.
     ///
-    /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks refer to it.
+    /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks refer to it, unless the configuration has one of
+    ///   its name.
     public func remove(_ name: String) async throws {
         let now = clock()
-        try await changePolicies { tx in try PolicyChanges.remove(name, in: tx, at: now) }
+        let conflicts = services.policies.withLockedValue(\.notInForce).filter { $0.other == name }
+        guard !conflicts.isEmpty else {
+            return try await changePolicies { tx in
+                try PolicyChanges.remove(name, in: tx, at: now)
+                return try PolicyRegistry(in: tx)
+            }
+        }
+        let configured = context.settings.withLockedValue(\.policies)
+        try await changePolicies(removesConflicts: true) { tx in
+            try PolicyChanges.remove(name, isReplaced: conflicts.contains { $0.name == name }, in: tx, at: now)
+            return try PolicyChanges.applyConfigured(configured, in: tx, at: now)
+        }
     }
 
     /// Applies the configuration file's policies.
@@ -117,7 +129,7 @@ public actor TrustPolicies: ManagerPart {
     /// Makes one change at a time, so that the policies in force are always the ones committed last. When this returns,
     /// no file will be published under earlier policies.
     ///
-    /// - Parameter removesConflicts: true if the change has applied the whole configuration file.
+    /// - Parameter removesConflicts: true if the change has applied the configuration file's policies.
     private func changePolicies(
         removesConflicts: Bool = false, _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {

@@ -233,9 +233,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             ?? services.policies.withLockedValue(\.damaged).first.map {
                 "the \($0) in the daemon's database is damaged"
             }
-            ?? services.policies.withLockedValue(\.notInForce).first.map {
-                "trust policy \"\($0.other)\" in the daemon's database conflicts with \"\($0.name)\" of its configuration"
-            }
+            ?? ManagerContext.conflict(of: services.policies)
     }
 
     /// The reason why the service is degraded, for operators; nil while it is not.

@@ -163,17 +163,21 @@ import XferTestSupport
             #expect(try await daemon.policyNames == ["bank", "default"])
             #expect(try await daemon.call("policy.get", ["name": "bank"])["policy"] == stored)
             let status = try await daemon.call("daemon.status")
-            let reason = status["degraded_reason"]?.stringValue ?? ""
-            #expect(status["degraded"] == true && reason.contains("xferctl policy remove bank"), "\(status.text)")
+            let conflicts = status["config_conflicts"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            #expect(status["degraded"] == true, "\(status.text)")
+            #expect(conflicts.first?.contains("xferctl policy remove bank") == true, "\(status.text)")
             let id = try await daemon.add("https://localhost:\(server.port)/f")
             let task = try await daemon.task(id)
             #expect(task["state"] == "queued" && task["wait"]?["reason"] == "storage", "\(task.text)")
-            #expect(task["wait"]?["detail"]?.stringValue?.contains("\"bank\"") == true, "\(task.text)")
+            #expect(task["wait"]?["detail"]?.stringValue?.contains("conflicts") == true, "\(task.text)")
             #expect(server.counts.requests.isEmpty)
+            // The file's policies take its place at once.
             _ = try await daemon.call("policy.remove", ["name": "bank"])
-            daemon.reload()
             try await daemon.complete(id)
-            #expect(try await daemon.call("daemon.status")["degraded"] == false)
+            let name = configured.contains("bank.test") ? "other" : "bank"
+            #expect(try await daemon.call("policy.get", ["name": .string(name)])["origin"] == "configuration")
+            let after = try await daemon.call("daemon.status")
+            #expect(after["degraded"] == false && after["config_conflicts"] == nil, "\(after.text)")
             try await daemon.stop()
         }
     }

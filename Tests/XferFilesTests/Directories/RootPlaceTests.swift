@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import XferModel
 import XferTestSupport
@@ -37,6 +38,19 @@ import XferTestSupport
             Self.place(9, 1, "/"), Self.place(40, 2, "/mnt/nas"), RootPlace(identity: nil, mountPoint: "/"),
         ] {
             #expect(!remembered.isHidden(at: present))
+        }
+    }
+
+    @Test func aRootThatIsALinkIsHiddenOnlyIfItLeadsToTheMissingFileSystem() throws {
+        let base = try TemporaryDirectory("root-place")
+        for name in ["disk", "elsewhere"] { #expect(mkdir(base.file(name), 0o755) == 0) }
+        // It was used while a file system was mounted at disk.
+        let remembered = Self.place(.max, .max, base.file("disk"))
+        for (target, isHidden) in [("elsewhere", false), ("disk", true)] {
+            #expect(symlink(base.file(target), base.file("root")) == 0)
+            let present = try RootPlace.Present(ofRoot: base.file("root"))
+            #expect(remembered.isHidden(at: present) == isHidden)
+            #expect(unlink(base.file("root")) == 0)
         }
     }
 
