@@ -138,8 +138,10 @@ final class RootPlaces: Sendable {
     static func changes(of known: Known, opened directory: String, recordsMount: Bool) -> Changes {
         var changes = Changes()
         for (root, place) in known.roots {
-            guard let present = try? RootPlace.Present(ofRoot: root).place, isNew(present, insteadOf: place) else { continue }
-            changes.roots[root] = .some(present)
+            guard let present = try? RootPlace.Present(ofRoot: root), isNew(present.place, insteadOf: place) else {
+                continue
+            }
+            changes.roots[root] = .some(present.place)
         }
         guard recordsMount, let mount = (try? RootPlace.mount(of: directory)) ?? nil else { return changes }
         let told = known.roots.merging(changes.roots) { $1 }.values.contains { $0?.mountPoint == mount.mountPoint }
