@@ -6,9 +6,12 @@ extension FailureAdvice {
         let retry = SuggestedCommand.text("retry \(id)")
         switch cause {
         case .tlsVersion:
-            let set = SuggestedCommand.ofOperator("policy set NAME --min-tls VERSION")
-            return "Have the server offer TLS 1.2 or later; if a trust policy requires more, lower it with \(set); "
-                + "then \(retry)."
+            let name = failure.policy.map { SuggestedCommand.quoted(SafeText.sanitised($0)) } ?? "NAME"
+            let set = SuggestedCommand.ofOperator("policy set \(name) …")
+            return
+                "Have the server offer TLS 1.2 or later. If a trust policy requires more, "
+                + "\(SuggestedCommand.text("policy show \(name)")) shows its options: repeat all of them with another "
+                + "--min-tls in \(set), which replaces the whole policy. Then \(retry)."
         case .tlsParameters:
             return "Have the server's TLS updated: nothing that it offers is secure; then \(retry)."
         case .clientCertificateRequired:
@@ -48,7 +51,8 @@ extension FailureAdvice {
             return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) repeats the request."
         case .unprovenBeginning:
             return "Add it again with --checksum (not md5 or sha-1); or with --resume unsafe, if you know that the "
-                + "file is the beginning of this one; or with --on-conflict verify or -o NAME, which fetch all of it."
+                + "file is the beginning of this one; or with --on-conflict verify or -o NAME in place of -c, which "
+                + "fetch all of it."
         case .proxyNegotiate:
             return "Log in at the proxy with Kerberos: "
                 + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-negotiate")
@@ -100,8 +104,8 @@ extension FailureAdvice {
         guard let policy = failure.policy, policy != TrustPolicy.defaultName else { return nil }
         return
             "The trust policy \"\(SafeText.sanitised(policy))\" decides for this host. If you know from its operator "
-            + "that it has this key now, \(SuggestedCommand.text("policy pin \(host(failure))")) prints the command for "
-            + "the policy; then \(SuggestedCommand.text("retry \(id)"))."
+            + "that it has this key now, \(SuggestedCommand.ofOperator("policy pin \(host(failure))")) prints the command "
+            + "for the policy; then \(SuggestedCommand.text("retry \(id)"))."
     }
 
     /// The command that pins a key for a host.

@@ -49,7 +49,9 @@ struct PinAddition {
             return "add \(SafeText.sanitised(pin)) to its pins in the configuration file (trust.policies)."
         }
         guard policy.pins.allSatisfy({ $0.pin.hasPrefix("sha256/") }) else {
-            return "`policy set` with the files of its certificates and this server's; `policy show` shows its options."
+            return
+                "`policy set` with the files of its certificates and this server's, and all its other options, which "
+                + "`policy show` shows: the whole policy is replaced."
         }
         return SuggestedCommand.text(command(adding: pin))
     }
