@@ -4,7 +4,7 @@ import XferModel
 enum FailureAdvice {
     /// The advice for this failure: some reasons have causes that need different remedies.
     ///
-    /// - Parameter profile: the task's profile, whose credential is used in place of one of the task's own.
+    /// - Parameter profile: the task's profile, whose credential it uses if that has one; nil if it has its own.
     static func sentence(_ failure: TaskSummary.Failure, id: Int64, profile: String? = nil) -> String? {
         if let cause = failure.cause { return sentence(cause, failure, id: id) }
         if let sentence = proxySentence(failure, id: id) { return sentence }
@@ -12,12 +12,10 @@ enum FailureAdvice {
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, id: id) ?? sentence(reason: failure.reason, id: id)
-        case .authFailed? where profile != nil:
-            let name = SafeText.sanitised(profile ?? "")
-            return
-                "Check the secret of its profile \"\(name)\": \(SuggestedCommand.text("profile show \(name)")) shows "
-                + "where it is read from; then \(retry)."
-        case .authFailed? where failure.httpStatus == 401: return login(failure, id: id)
+        case .authFailed?:
+            let own = failure.httpStatus == 401 ? login(failure, id: id) : sentence(reason: failure.reason, id: id)
+            guard let profile, let own else { return own }
+            return "\(shared(by: profile, id: id)) Otherwise, \(own.prefix(1).lowercased())\(own.dropFirst())"
         case .pinMismatch?:
             return [sentence(reason: failure.reason, id: id), addition(failure, id: id)].compactMap(\.self)
                 .joined(separator: " ")
@@ -29,6 +27,15 @@ enum FailureAdvice {
 
     /// CURLE_SSL_CONNECT_ERROR of libcurl-errors(3).
     private static let sslConnectError: Int32 = 35
+
+    /// The advice about a profile's credential. The task's record does not say whether the profile has one.
+    private static func shared(by profile: String, id: Int64) -> String {
+        let name = SafeText.sanitised(profile)
+        return
+            "Check the secret of its profile \"\(name)\", if that has a credential: "
+            + "\(SuggestedCommand.text("profile show \(SuggestedCommand.quoted(name))")) shows where it is read from; then "
+            + "\(SuggestedCommand.text("retry \(id)"))."
+    }
 
     /// The login that the server accepts, according to its refusal.
     private static func login(_ failure: TaskSummary.Failure, id: Int64) -> String {

@@ -28,7 +28,7 @@ struct TaskSummary: Hashable, Sendable {
     /// Seconds until the end at this rate; nil while unknown.
     var eta: Int64?
     var failure: Failure?
-    /// The profile whose credential it uses. Not sanitised.
+    /// The profile whose credential, if it has one, the task uses; nil if the task has its own. Not sanitised.
     var profile: String?
     var finalPath: String?
     var isSkipped = false
@@ -78,6 +78,7 @@ extension TaskSummary {
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
         "not_modified", "warning", "max_recv_rate", "max_send_rate", "checksum", "post_process", "profile",
+        "credential",
     ])
 
     init(_ record: TaskRecord) {
@@ -89,7 +90,7 @@ extension TaskSummary {
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         fileName = Self.fileName(of: record)
         waitURL = record.wait?.url
-        profile = record.profile
+        profile = record.access.credential.isChange ? nil : record.profile
         label = record.label
         warning = record.warning
         isUpload = record.kind?.value == .upload

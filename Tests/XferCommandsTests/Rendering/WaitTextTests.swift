@@ -104,11 +104,29 @@ import XferProtocol
         #expect(try advice(nil).contains("--on-conflict overwrite"))
     }
 
-    @Test func aRefusedLoginOfAProfileIsAdvisedToCheckTheProfilesSecret() throws {
+    @Test func aRefusedLoginOfATaskWithAProfileIsAdvisedForBothCredentials() throws {
         let failure = TaskSummary.Failure(reason: "auth_failed", message: "a answered 401", httpStatus: 401)
         let advice = try #require(FailureAdvice.sentence(failure, id: 7, profile: "api"))
-        #expect(advice.contains("`xferctl profile show api`") && !advice.contains("-u USER"), "\(advice)")
-        #expect(FailureAdvice.sentence(failure, id: 7)?.contains("-u USER") == true)
+        #expect(advice.contains("`xferctl profile show api`"), "\(advice)")
+        #expect(advice.contains("Otherwise, log in with `xferctl update 7 -u USER`"), "\(advice)")
+        let own = try #require(FailureAdvice.sentence(failure, id: 7))
+        #expect(own.contains("-u USER") && !own.contains("profile"), "\(own)")
+    }
+
+    @Test(arguments: [true, false]) func aTaskWithACredentialOfItsOwnDoesNotUseItsProfiles(hasOwn: Bool) throws {
+        var task = TaskRecord()
+        task.profile = "api"
+        if hasOwn { task.access.credential = .set(CredentialRecord(user: "u", password: "***")) }
+        #expect(TaskSummary(task).profile == (hasOwn ? nil : "api"))
+        #expect(TaskSummary.columns?.names.contains("credential") == true)
+    }
+
+    /// `policy set` replaces the whole policy.
+    @Test func theAdviceToChangeAPolicyNamesItAndKeepsItsOtherOptions() throws {
+        let failure = TaskSummary.Failure(
+            reason: "connect_failed", message: "a:443: TLS", host: "a:443", cause: .tlsVersion, policy: "nas")
+        let advice = try #require(FailureAdvice.sentence(failure, id: 7))
+        #expect(advice.contains("`xferctl policy show nas` shows its options: repeat all of them"), "\(advice)")
     }
 
     @Test func aFailedHandshakeIsRecognisedByLibcurlsCode() throws {
@@ -174,7 +192,8 @@ import XferProtocol
             reason: cause == nil ? "pin_mismatch" : "trust_rejected", message: "nas:8443 is not trusted",
             host: "nas:8443", cause: cause, shownPin: "sha256/x=", policy: "nas")
         let advice = try #require(FailureAdvice.sentence(failure, id: 7))
-        #expect(advice.contains("policy \"nas\" decides") && advice.contains("`xferctl policy pin nas:8443`"))
+        #expect(advice.contains("policy \"nas\" decides"), "\(advice)")
+        #expect(advice.contains("`xferctl policy pin nas:8443` (for operators: else ask one to run it)"), "\(advice)")
         #expect(!advice.contains("policy set"), "\(advice)")
         failure.policy = "default"
         #expect(FailureAdvice.sentence(failure, id: 7)?.contains("policy pin") == false)
