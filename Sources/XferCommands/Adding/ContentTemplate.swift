@@ -54,7 +54,8 @@ struct ContentTemplate {
         }
     }
 
-    /// Requires that the files of this machine exist. The daemon judges everything else about them.
+    /// Requires that files with relative names exist. The daemon judges everything else about them: in a container an
+    /// absolute path may exist for it alone.
     private func requireFiles() throws(CommandFailure) {
         guard !paths.namesAreDaemons else { return }
         for (option, file) in try files() {
@@ -64,7 +65,9 @@ struct ContentTemplate {
                 guard stat(path, &facts) == 0 else { return errno }
                 return facts.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0
             }
-            guard let found, [ENOENT, ENOTDIR, EISDIR].contains(found) else { continue }
+            guard let found, found == EISDIR || !file.hasPrefix("/") && [ENOENT, ENOTDIR].contains(found) else {
+                continue
+            }
             throw .usage("\(option): cannot read \(SafeText.sanitised(file)): \(String(cString: strerror(found)))")
         }
     }
@@ -86,9 +89,13 @@ struct ContentTemplate {
     private func binaryBody(_ text: String) throws(CommandFailure) -> BodyInput {
         var body = BodyInput()
         if text == "@-" {
-            let bytes = try FileText.bytes("-", option: "--data-binary")
+            let remedy = "save it to a file: --data-binary @FILE"
+            let bytes = try FileText.content(option: "--data-binary", remedy)
             body.raw = String(validating: bytes, as: UTF8.self)
             if body.raw == nil { body.base64 = Base64Text(bytes) }
+            guard body.wire.text.utf8.count <= FileText.contentLimit else {
+                throw FileText.tooLong(option: "--data-binary", remedy)
+            }
         } else if text.hasPrefix("@") {
             body.file = paths.absolute(String(text.dropFirst()))
         } else {

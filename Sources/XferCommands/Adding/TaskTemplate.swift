@@ -47,7 +47,8 @@ struct AddOptionSet {
         }
         if content.uploadFile == "-" {
             throw ValidationError(
-                "-T sends a regular file, not standard input: save it to a file, or use -X PUT --data-binary @-.")
+                "-T sends a regular file, not standard input: save it to a file, or send a small body with -X PUT "
+                    + "--data-binary @-.")
         }
     }
 }

@@ -107,7 +107,12 @@ struct CacheCommand: ParsableCommand {
         func run() throws {
             var params = CachePut.Params(url: url)
             if file == "-" {
-                params.base64 = Base64Text(try FileText.bytes("-", option: "standard input"))
+                let remedy = "save it to a file, and give its name in place of -"
+                let bytes = try FileText.content(option: "standard input", remedy)
+                guard bytes.count / 3 * 4 < FileText.contentLimit else {
+                    throw FileText.tooLong(option: "standard input", remedy)
+                }
+                params.base64 = Base64Text(bytes)
             } else {
                 params.file = try path()
             }

@@ -113,6 +113,29 @@ import XferTestSupport
         #expect(json == ["url": "http://h/", "kind": "data", "body": ["file": .string(directory + "/f")]])
     }
 
+    /// The longest message is 4 MiB: each line's end takes two bytes in JSON, and base64 a third more.
+    @Test(arguments: [
+        ("x", 5 << 20, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
+        ("\n", 5 << 19, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
+        ("x", 5 << 20, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
+        ("x", 7 << 19, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
+    ])
+    func standardInputThatIsTooLongForAMessageIsRefused(
+        character: String, count: Int, arguments: [String], remedy: String
+    ) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let input = String(repeating: character, count: count)
+        let result = try await Program.run(arguments, daemon: daemon, input: input)
+        #expect(result.exit == .code(2) && result.errors.contains(remedy), "\(result.errors)")
+        #expect(daemon.calls(of: "task.add").isEmpty && daemon.calls(of: "cache.put").isEmpty)
+    }
+
+    /// In a container the daemon has other files than this command.
+    @Test func anAbsolutePathThatIsMissingHereIsLeftToTheDaemon() async throws {
+        let (json, _) = try await params(["-T", "/nonexistent/x", "http://h/f"])
+        #expect(json == ["url": "http://h/f", "kind": "upload", "source": "/nonexistent/x"])
+    }
+
     @Test(arguments: [
         (["-T", "gone"], "-T: cannot read gone: No such file or directory"),
         (["--data-binary", "@gone"], "--data-binary: cannot read gone: No such file or directory"),
