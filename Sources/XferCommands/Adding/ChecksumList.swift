@@ -8,6 +8,9 @@ struct ChecksumList: Hashable {
         /// A relative path without `..`.
         let name: String
         let checksum: Checksum
+
+        /// True if the name begins or ends with a blank.
+        fileprivate var hasOuterBlanks: Bool { name[...].trimmingBlanks.utf8.count < name.utf8.count }
     }
 
     private(set) var entries: [Entry] = []
@@ -130,17 +133,27 @@ struct ChecksumList: Hashable {
         let path = TaskSearch.path(of: url)
         let named = output?.split(separator: "/").last.map(String.init)
         for wanted in [path, named].compactMap(\.self) {
-            // The longest part of the path that is listed.
-            let parts = wanted.split(separator: "/")
-            for start in parts.indices {
-                let name = parts[start...].joined(separator: "/")
-                if let entry = entries.first(where: { $0.name == name }) { return entry.checksum }
+            if let checksum = Self.checksum(for: wanted, among: entries) { return checksum }
+            // Some programs align the names with blanks.
+            let trimmed = entries.filter(\.hasOuterBlanks).map {
+                Entry(line: $0.line, name: String($0.name[...].trimmingBlanks), checksum: $0.checksum)
             }
-            let last = parts.last.map(String.init) ?? wanted
-            let ends = entries.filter { $0.name.split(separator: "/").last.map(String.init) == last }
-            if ends.count == 1 { return ends[0].checksum }
+            if let checksum = Self.checksum(for: wanted, among: trimmed) { return checksum }
         }
         return nil
+    }
+
+    private static func checksum(for path: String, among entries: [Entry]) -> Checksum? {
+        // The longest part of the path that is listed.
+        let parts = path.split(separator: "/")
+        for start in parts.indices {
+            let name = parts[start...].joined(separator: "/")
+            let same = Set(entries.lazy.filter { $0.name == name }.map(\.checksum))
+            if let checksum = same.first { return same.count == 1 ? checksum : nil }
+        }
+        let last = parts.last.map(String.init) ?? path
+        let ends = entries.filter { $0.name.split(separator: "/").last.map(String.init) == last }
+        return ends.count == 1 ? ends[0].checksum : nil
     }
 
     /// All files of the list as entries of an input list.
@@ -151,12 +164,14 @@ struct ChecksumList: Hashable {
         list.refused = refused
         let bases = bases.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         list.entries = entries.map { entry in
-            InputList.Entry(
+            let isOdd = entry.hasOuterBlanks
+            let text = "\(title): the name begins or ends with a blank, which belongs to the file's name"
+            return InputList.Entry(
                 line: entry.line, urls: bases.map { $0 + Self.encoded(entry.name) },
                 options: [
                     InputList.Option(line: entry.line, name: "out", value: entry.name),
                     InputList.Option(line: entry.line, name: "checksum", value: entry.checksum.description),
-                ], list: title)
+                ], list: title, warnings: isOdd ? [InputList.Remark(line: entry.line, text: text)] : [])
         }
         return list
     }

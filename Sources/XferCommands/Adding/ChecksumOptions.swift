@@ -139,7 +139,7 @@ struct FetchedText {
 
     /// - Throws: `CommandFailure`, at once if the queue is paused. After an interruption the list's task is cancelled.
     func read() throws(CommandFailure) -> [UInt8] {
-        // A guest may not ask, and waits.
+        // Only operators may ask; a guest waits.
         if let stats = try? daemon.call(QueueStats.self).value, stats.paused {
             throw CommandFailure(
                 .refused,

@@ -57,6 +57,7 @@ extension TaskTemplate {
     /// - Throws: the line of an option that refuses the entry.
     func task(_ entry: InputList.Entry) throws(InputList.Remark) -> ListedTask {
         var listed = ListedTask(task(entry.urls), line: entry.line, of: entry.list)
+        listed.warnings = entry.warnings
         var reader = InputOptionReader(self, entry.urls.first ?? "")
         for option in entry.options { try reader.read(option, &listed) }
         try reader.finish(&listed)

@@ -5,10 +5,8 @@ enum PGPArmour {
     private static let beginning = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
     private static let end = "-----END PGP PUBLIC KEY BLOCK-----"
 
-    /// True if the bytes are text with a block of keys.
-    static func isArmoured(_ bytes: [UInt8]) -> Bool {
-        String(validating: bytes, as: UTF8.self)?.contains(beginning) == true
-    }
+    /// True if the bytes contain a block of keys. The text around it may have any encoding.
+    static func isArmoured(_ bytes: [UInt8]) -> Bool { bytes.firstRange(of: Array(beginning.utf8)) != nil }
 
     /// The keys of all blocks, one after the other; nil if a block is incomplete, or its checksum is wrong.
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {

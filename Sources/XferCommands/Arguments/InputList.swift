@@ -21,6 +21,8 @@ struct InputList: Hashable {
         var options: [Option] = []
         /// The list of checksums that the line is in; nil for a list of URLs.
         var list: String?
+        /// Remarks on the line, which is used.
+        var warnings: [Remark] = []
     }
 
     struct Option: Hashable {

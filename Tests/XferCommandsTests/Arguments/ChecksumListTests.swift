@@ -47,6 +47,26 @@ import XferTestSupport
         #expect(names(Self.one + rest) == [name: "sha-256=\(Self.one)"])
     }
 
+    @Test func aNameAlignedWithBlanksIsFoundByTheURLUnlessAnotherOneHasIt() {
+        let aligned = ChecksumList("\(Self.one)     b.txt\n", title: "S")
+        #expect(aligned.checksum(for: "https://h/b.txt")?.hexDigits == Self.one)
+        #expect(aligned.inputList(beneath: ["https://h"]).entries.first?.warnings.map(\.line) == [1])
+        let exact = ChecksumList("\(Self.one)     b.txt\n\(Self.two)  b.txt\n", title: "S")
+        #expect(exact.checksum(for: "https://h/b.txt")?.hexDigits == Self.two)
+        #expect(exact.inputList(beneath: ["https://h"]).entries.map(\.warnings.count) == [1, 0])
+        let ambiguous = ChecksumList("\(Self.one)     b.txt\n\(Self.two)    b.txt\n", title: "S")
+        #expect(ambiguous.checksum(for: "https://h/b.txt") == nil)
+    }
+
+    @Test func aListWithAnAlignedNameWarnsWhenAllItsFilesAreAdded() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write("\(Self.one)  a\n\(Self.two)     b\n", to: directory.file("S"))
+        let daemon = try ScriptedDaemon { _, _ in .result(["ids": [1, 2], "existing": []]) }
+        let result = try await Program.run(
+            ["add", "--checksums", "S", "--base-url", "http://h"], daemon: daemon, directory: directory.path)
+        #expect(result.exit == .code(0) && result.errors.contains("line 2: S: the name begins or ends"), "\(result)")
+    }
+
     @Test func aClearSignedListEndsAtItsSignature() {
         let text = """
             -----BEGIN PGP SIGNED MESSAGE-----
@@ -238,6 +258,9 @@ import XferTestSupport
         let hello = Array("hello".utf8)
         #expect(PGPArmour.isArmoured(block("aGVsbG8=")) && !PGPArmour.isArmoured(hello))
         #expect(PGPArmour.decode(block("aGVs", "bG8=")) == hello)
+        // A comment in Latin-1 before the block.
+        let commented = Array("J".utf8) + [0xf6] + Array("rg\n".utf8) + block("aGVsbG8=")
+        #expect(PGPArmour.isArmoured(commented) && PGPArmour.decode(commented) == hello)
         #expect(PGPArmour.decode(block("aGVsbG8=", "=R/WK")) == hello)
         #expect(PGPArmour.decode(block("aGVsbG8=") + block("aGVsbG8=")) == hello + hello)
         let cut = Array(block("aGVsbG8=").dropLast(30))
