@@ -153,7 +153,7 @@ struct CommandLineWords {
     }
 
     /// A message about an option that takes one value and is given twice; nil if there is none. The parser would keep the
-    /// last value only.
+    /// last value only, which is right for the daemon's place alone: an alias or a wrapper sets it, the user another one.
     var repeatedOption: String? {
         guard mayRepeat, let ordered = try? ordered(), let (path, words) = try? Self.path(of: ordered), !path.isEmpty,
             let arguments = Self.arguments(of: path)
@@ -165,7 +165,8 @@ struct CommandLineWords {
                 let option = arguments.first(where: { $0.kind == .option && $0.names.contains(name) })
             else { continue }
             if !word.contains("=") { _ = rest.popFirst() }
-            guard !option.isRepeating, let key = option.names.first else { continue }
+            guard !option.isRepeating, !SuggestedCommand.options.contains(name[...]), let key = option.names.first
+            else { continue }
             if let first = given.updateValue(name, forKey: key) {
                 return first == name
                     ? "\(name) is given twice, but takes one value"

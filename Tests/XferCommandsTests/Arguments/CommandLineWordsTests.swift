@@ -44,7 +44,9 @@ import XferTestSupport
             "add --max-redirs 1 --max-redirects 2 u",
             "--max-redirs and --max-redirects are one option, which takes one value"
         ),
-        ("--socket /a status --socket /b", "--socket is given twice, but takes one value"),
+        // The daemon's place is an alias's or a wrapper's, or the user's: the last one counts.
+        ("--socket /a status --socket /b", nil),
+        ("--server u --token-file a --server-ca c status --server v --token-file b --server-ca=d", nil),
         ("list -n1 --limit 2", "-n and --limit are one option, which takes one value"),
         ("add --data a --data b -F a=1 -F b=2 -H A:b -H C:d http://h/", nil), ("add -o --dir -d x http://h/", nil),
         ("add -q -q -o a -- -o b", nil), ("list --state failed --state running", nil), ("--help", nil), ("", nil),
