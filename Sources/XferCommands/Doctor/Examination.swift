@@ -165,7 +165,7 @@ struct Examination: Sendable {
                     .problem(
                         "roots", "\(directory) cannot be written by the daemon's user (uid \(user))",
                         "chown \(user) \(directory), or let its group write there")
-                } else if let processID, isReadOnly(directory, forProcess: processID) {
+                } else if let processID, mount(of: directory, forProcess: processID)?.isReadOnly == true {
                     .problem(
                         "roots", "\(directory) is read-only for the daemon", writableAdvice(directory, isUnit: isUnit))
                 } else {
@@ -190,9 +190,8 @@ struct Examination: Sendable {
 
     /// The way to make a directory writable for the daemon: its file system, its unit, or what started it.
     private func writableAdvice(_ directory: String, isUnit: Bool) -> String {
-        if isReadOnly(directory, forProcess: nil) {
-            return
-                "the file system is mounted read-only: mount -o remount,rw --target \(SuggestedCommand.quoted(directory))"
+        if let mount = mount(of: directory, forProcess: nil), mount.isReadOnly {
+            return "the file system is mounted read-only: mount -o remount,rw \(SuggestedCommand.quoted(mount.point))"
         }
         return isUnit
             ? "systemctl edit xferd: [Service] ReadWritePaths=\(directory), then restart it"
@@ -408,13 +407,13 @@ struct Examination: Sendable {
             .flatMap { UInt32($0, radix: 10) }
     }
 
-    /// True if the mount of the directory is read-only in the table of the daemon's process (proc(5),
-    /// /proc/PID/mountinfo): by its unit's sandbox, or because its disk is.
+    /// The mount of the directory in the table of the daemon's process (proc(5), /proc/PID/mountinfo): it may be
+    /// read-only by its unit's sandbox, or because its disk is.
     ///
     /// - Parameter processID: nil for this process.
-    private func isReadOnly(_ directory: String, forProcess processID: Int64?) -> Bool {
+    private func mount(of directory: String, forProcess processID: Int64?) -> (point: String, isReadOnly: Bool)? {
         let path = system.resolved(directory)
-        var (length, isReadOnly) = (0, false)
+        var mount: (point: String, isReadOnly: Bool)?
         let process = processID.map { "\($0)" } ?? "self"
         for line in system.text("/proc/\(process)/mountinfo")?.split(separator: "\n") ?? [] {
             let fields = line.split(separator: " ")
@@ -422,10 +421,10 @@ struct Examination: Sendable {
             let point = fields[4].replacing("\\040", with: " ")
             let isAbove = point == "/" || path == point || path.utf8.starts(with: "\(point)/".utf8)
             // Of two mounts at one place the later one counts.
-            guard isAbove, point.utf8.count >= length else { continue }
-            (length, isReadOnly) = (point.utf8.count, fields[5].split(separator: ",").contains("ro"))
+            guard isAbove, point.utf8.count >= mount?.point.utf8.count ?? 0 else { continue }
+            mount = (String(point), fields[5].split(separator: ",").contains("ro"))
         }
-        return isReadOnly
+        return mount
     }
 
     /// The service manager's view of the daemon.

@@ -24,7 +24,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .label: "its label"
         case .host: "the server's name"
         case .name: "the file's name"
-        case .path: "the published file, or the place for it"
+        case .path: "the published file, or the place for it once its name is known"
         case .note: "the reason why it waits or failed"
         case .url: "requested text"
         case .added: "the time at which it was added"

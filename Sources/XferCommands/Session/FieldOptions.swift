@@ -59,11 +59,12 @@ extension CommandFailure {
         if let colon = text.firstRange(of: ": ") {
             // The number of the task is read by `naming`.
             let list = text.hasPrefix("tasks[") ? text.firstRange(of: "].")?.upperBound : nil
-            let place = (list ?? text.startIndex)..<colon.lowerBound
-            if place.lowerBound < place.upperBound,
-                let option = typed[String(text[place])] ?? FieldOptions.option(text[place])
-            {
-                text.replaceSubrange(place, with: option)
+            let start = list ?? text.startIndex
+            if start < colon.lowerBound {
+                let place = start..<colon.lowerBound
+                if let option = typed[String(text[place])] ?? FieldOptions.option(text[place]) {
+                    text.replaceSubrange(place, with: option)
+                }
             }
         }
         return CommandFailure(status, FieldOptions.named(text.replacing("task.result", with: "`xferctl result`")))

@@ -75,7 +75,7 @@ struct LimitCommand: ParsableCommand {
             var unknown = HostRecord()
             unknown.host = key
             let shown = known.first { $0.host == key } ?? unknown
-            return options.show(
+            return options.verb.show(
                 .object(["host": shown.wire]),
                 QueueText(style: Terminal.standard.style).lines(shown) + HostText.hints(shown, among: known))
         }

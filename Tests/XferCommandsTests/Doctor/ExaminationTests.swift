@@ -263,7 +263,7 @@ import XferSystem
         var mounted = sandboxed
         mounted["/proc/self/mountinfo"] = sandboxed["/proc/7/mountinfo"]
         for isUnit in [true, false] {
-            #expect(try advice(mounted, isUnit: isUnit).contains("mount -o remount,rw --target /srv/d"))
+            #expect(try advice(mounted, isUnit: isUnit).hasSuffix("mount -o remount,rw /srv"))
         }
     }
 

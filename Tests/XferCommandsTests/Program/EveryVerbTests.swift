@@ -1,6 +1,7 @@
 import ArgumentParser
 import StrictJSON
 import Testing
+import XferProtocol
 import XferTestSupport
 
 @testable import XferCommands
@@ -201,6 +202,16 @@ import XferTestSupport
         let result = try await Program.run(["limit", "--host", "h", "--recv", "1M"])
         #expect(result.exit == .code(2), "\(result)")
         #expect(result.errors.contains("profile set NAME --recv RATE and add --profile NAME"), "\(result)")
+    }
+
+    /// --quiet leaves out confirmations, not what was asked for.
+    @Test(arguments: [["limit", "-q"], ["limit", "-q", "--host", "h"]])
+    func quietLimitsAreShown(arguments: [String]) async throws {
+        let daemon = try ScriptedDaemon { method, _ in
+            .result(method == "queue.hosts" ? ["hosts": []] : QueueStats.Result().wire)
+        }
+        let result = try await Program.run(arguments, daemon: daemon)
+        #expect(result.exit == .code(0) && !result.output.isEmpty, "\(result)")
     }
 
     /// What is wrong, and what is accepted in its place.

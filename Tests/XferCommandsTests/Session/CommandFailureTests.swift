@@ -20,6 +20,14 @@ import XferClient
         #expect(FieldOptions.option(field) == option)
     }
 
+    @Test(arguments: [
+        ("tasks[3].dir: not allowed", "tasks[3].-d: not allowed"), ("tasks[: x]. y", "tasks[: x]. y"), (": ", ": "),
+        ("tasks[0]. : x", "tasks[0]. : x"), ("tasks[0].: x", "tasks[0].: x"), ("", ""),
+    ])
+    func aRefusalOfAnyFormIsShown(message: String, expected: String) {
+        #expect(CommandFailure(.refused, message).namingOptions().message == expected)
+    }
+
     @Test func messagesNameOptionsThatAddHas() throws {
         let add = try #require(try CommandTree.ofThisProgram().subcommand("add"))
         let names = Set(add.arguments.flatMap(\.names))
