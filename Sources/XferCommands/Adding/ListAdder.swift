@@ -61,25 +61,43 @@ struct ListAdder {
         }
     }
 
-    /// Adds the tasks. One refused task refuses its call; the halves of a refused call become calls of their own, one
-    /// after the other, so that the order of the list stays the order of the queue.
-    private func addInOrder(_ tasks: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
-        switch try daemon.attempt(TaskAdd.self, .many(tasks.map(\.task))) {
-        case .success(let answer):
-            guard case .many(let many) = answer.value else { return }
-            outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
-            outcome.added.ids += many.ids
-            outcome.added.seq = outcome.added.seq ?? many.seq
-            outcome.tasks += tasks.map(\.task)
-        case .failure(let refusal):
-            guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
-            guard tasks.count > 1 else {
-                for listed in tasks { try addOne(listed, &outcome) }
+    /// The number of lines that are removed from a refused call before it is halved. A call with many bad lines would
+    /// be repeated too often.
+    private static let mostRemoved = 8
+
+    /// Adds the tasks. One refused task refuses its call: the call is repeated without the task that the refusal names.
+    /// A call with many refused tasks is halved, and the halves are called one after the other. So the order of the
+    /// list stays the order of the queue.
+    private func addInOrder(_ listed: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
+        var tasks = Array(listed)
+        var removed = 0
+        while true {
+            switch try daemon.attempt(TaskAdd.self, .many(tasks.map(\.task))) {
+            case .success(let answer):
+                guard case .many(let many) = answer.value else { return }
+                outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
+                outcome.added.ids += many.ids
+                outcome.added.seq = outcome.added.seq ?? many.seq
+                outcome.tasks += tasks.map(\.task)
+                return
+            case .failure(let refusal):
+                guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
+                guard tasks.count > 1 else {
+                    for listed in tasks { try addOne(listed, &outcome) }
+                    return
+                }
+                // In a call without the other one, a task that has another's file would be added.
+                if let fault = refusal.fault(in: tasks), fault.isOutput || removed < Self.mostRemoved {
+                    outcome.refused.append(fault.remark)
+                    tasks.remove(at: fault.index)
+                    removed += 1
+                    continue
+                }
+                let middle = tasks.count / 2
+                try addInOrder(tasks[..<middle], &outcome)
+                try addInOrder(tasks[middle...], &outcome)
                 return
             }
-            let middle = tasks.startIndex + tasks.count / 2
-            try addInOrder(tasks[..<middle], &outcome)
-            try addInOrder(tasks[middle...], &outcome)
         }
     }
 
@@ -108,13 +126,16 @@ extension RPCFailure {
     }
 
     /// The refusal of a call with several tasks, with the line in place of `tasks[N]`.
-    func words(_ tasks: [ListedTask]) -> String {
-        let whole = CommandFailure(self).message
+    func words(_ tasks: [ListedTask]) -> String { fault(in: tasks)?.remark.words ?? CommandFailure(self).message }
+
+    /// The task that a refusal of a call with several tasks names; nil if it names none.
+    fileprivate func fault(in tasks: [ListedTask]) -> (index: Int, isOutput: Bool, remark: InputList.Remark)? {
         guard let path = data?.path, path.hasPrefix("tasks["), let close = path.firstIndex(of: "]"),
             let index = Int(path.dropFirst(6).prefix { $0 != "]" }, radix: 10), tasks.indices.contains(index)
-        else { return whole }
+        else { return nil }
         let field = String(path[path.index(after: close)...].drop { $0 == "." })
-        let text = whole.replacing("tasks[\(index)].", with: "").replacing("tasks[\(index)]: ", with: "")
-        return tasks[index].remark(text, path: field).words
+        let text = CommandFailure(self).message.replacing("tasks[\(index)].", with: "")
+            .replacing("tasks[\(index)]: ", with: "")
+        return (index, field == "output", tasks[index].remark(tasks.namingOther(in: text), path: field))
     }
 }

@@ -20,6 +20,13 @@ struct ListedTask {
         self.list = list
     }
 
+    /// The line and the URL, for messages.
+    var name: String {
+        let url = SafeText.sanitised(Redaction.url(task.firstURL))
+        guard let line else { return url }
+        return "line \(line)" + (list.map { " of \(SafeText.sanitised($0))" } ?? "") + " (\(url))"
+    }
+
     /// The daemon's error as a remark about the line at fault.
     ///
     /// - Parameter path: the field, from `data.path` of the answer.
@@ -255,5 +262,22 @@ extension InputList.Option {
             guard rate <= BandwidthLimits.highest else { throw remark("expected at most \(BandwidthLimits.highest)") }
             return rate
         }
+    }
+}
+
+extension [ListedTask] {
+    /// The daemon's message with the line in place of `tasks[N]`, where it refers to another task of the call.
+    func namingOther(in message: String) -> String {
+        message.replacingOtherTask { indices.contains($0) ? self[$0].name : nil }
+    }
+}
+
+extension String {
+    /// The daemon's message with a name in place of `tasks[N]`, where it refers to another task of the call.
+    func replacingOtherTask(_ name: (Int) -> String?) -> String {
+        guard let open = ranges(of: " of tasks[").last, let close = self[open.upperBound...].firstIndex(of: "]"),
+            let number = Int(self[open.upperBound..<close], radix: 10), let other = name(number)
+        else { return self }
+        return "\(self[..<open.lowerBound]) of \(other)\(self[index(after: close)...])"
     }
 }

@@ -49,6 +49,7 @@ extension CommandFailure {
             for prefix in ["\(place).url: ", "\(place).", "\(place): "] where text.hasPrefix(prefix) {
                 text.removeFirst(prefix.count)
             }
+            text = text.replacingOtherTask { "URL number \(start.addingSaturated($0).addingSaturated(1))" }
             if tasks.count > 1 {
                 let url = tasks[start + index].firstURL
                 // The login of a URL without a scheme cannot be recognised.

@@ -316,7 +316,11 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
-        try DestinationClash.check(tasks)
+        if atomic {
+            try DestinationClash.check(tasks)
+        } else {
+            DestinationClash.removeLater(from: &tasks, refused: &outcome.refused)
+        }
         if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
         let daemon = try options.open(start)
         let since = wait ? try daemon.lastEventNumber() : nil

@@ -82,7 +82,7 @@ struct BatchCommand: ParsableCommand {
             let template = try template(count: read?.entries.count ?? 0)
             let list = try withDigests(read, template)
             var refused = list.refused
-            let tasks = template.tasks(of: list, refused: &refused)
+            var tasks = template.tasks(of: list, refused: &refused)
             guard tasks.count <= TaskLimits.batchSize else {
                 throw CommandFailure.usage(
                     "-i: \(tasks.count) URLs, but a batch has at most \(TaskLimits.batchSize)")
@@ -94,13 +94,15 @@ struct BatchCommand: ParsableCommand {
                 Self.report(refused)
                 throw CommandFailure(.refused, "nothing was added")
             }
-            try DestinationClash.check(tasks)
+            if atomic {
+                try DestinationClash.check(tasks)
+            } else {
+                DestinationClash.removeLater(from: &tasks, refused: &refused)
+            }
             if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
             let answer = try add(tasks, template)
             let problems = answer.value.errors
-            refused += problems.compactMap { problem in
-                tasks.indices.contains(problem.index) ? Self.remark(problem, tasks[problem.index]) : nil
-            }
+            refused += problems.compactMap { Self.remark($0, tasks) }
             var document = answer.raw.objectValue ?? JSONObject()
             if !options.output.json, !verbosity.quiet {
                 Output.standard.line(BatchText.added(answer.value, refused: refused.count))
@@ -168,12 +170,13 @@ struct BatchCommand: ParsableCommand {
             return entry
         }
 
-        private static func remark(_ refusal: BatchRefusal, _ task: ListedTask) -> InputList.Remark {
+        private static func remark(_ refusal: BatchRefusal, _ tasks: [ListedTask]) -> InputList.Remark? {
+            guard tasks.indices.contains(refusal.index) else { return nil }
             let place = "tasks[\(refusal.index)]"
             var text = SafeText.sanitised(refusal.message)
             for prefix in ["\(place).", "\(place): "] where text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
             let path = refusal.data?.path.map { String($0.dropFirst(place.count).drop { $0 == "." }) }
-            return task.remark(text, path: path)
+            return tasks[refusal.index].remark(tasks.namingOther(in: text), path: path)
         }
 
         private static func report(_ refused: [InputList.Remark]) {

@@ -14,7 +14,8 @@ struct UpdateCommand: TaskVerb {
             exit status is 3.
 
             With -d, files from several directories keep their places beneath the deepest directory that all were in: \
-            files of one name in two of them stay two files.
+            files of one name in two of them stay two files. Of several files, those that are in the new directory, or \
+            beneath it, stay where they are.
 
             --group and --label select tasks. With ids, which exclude filters, they are short for --set-group and \
             --set-label.
@@ -117,12 +118,26 @@ struct UpdateCommand: TaskVerb {
             throw CommandFailure.usage("-o is for one file, but there are \(ids.count) tasks; use -d for a directory")
         }
         var params = try params(of: ids, changes, cookies, daemon)
-        if let directory = changes.dir { try Self.keepSubdirectories(beneath: directory, in: &params, daemon) }
+        // One task that is named moves wherever it is.
+        if let directory = changes.dir, output == nil, ids.count > 1 || selection.ids.isEmpty {
+            try Self.keepSubdirectories(beneath: directory, in: &params, daemon)
+        }
+        let unchanged = params.filter { $0.changes == TaskChanges() }.map(\.id)
+        params.removeAll { $0.changes == TaskChanges() }
         let answers = try daemon.calls(TaskUpdate.self, params)
-        for (id, answer) in zip(ids, answers) {
+        var places: [(directory: String, ids: [TaskID])] = []
+        var indices: [String: Int] = [:]
+        for (call, answer) in zip(params, answers) {
+            let id = call.id
             switch answer {
             case .success(let answer):
                 updated.append(id)
+                if let directory = call.changes.dir {
+                    let index = indices[directory, default: places.count]
+                    if index == places.count { places.append((directory, [])) }
+                    indices[directory] = index
+                    places[index].ids.append(id)
+                }
                 tasks.append(answer.raw["task"] ?? .null)
             case .failure(let refusal): refusals.append((id, CommandFailure(refusal).namingOptions()))
             }
@@ -134,8 +149,16 @@ struct UpdateCommand: TaskVerb {
         } else if ids.isEmpty {
             let reason = SelectionReason(selection, daemon).noMatch(in: .unfinished)
             Output.standard.line("nothing updated: \(reason)")
-        } else if !updated.isEmpty {
-            Output.standard.line("updated: \(SelectionText.list(updated))")
+        } else {
+            if !updated.isEmpty { Output.standard.line("updated: \(SelectionText.list(updated))") }
+            for place in places where places.contains(where: { $0.directory != changes.dir }) {
+                let name = SafeText.sanitised(place.directory)
+                Output.standard.line("    in \(name): \(SelectionText.list(place.ids))")
+            }
+            if !unchanged.isEmpty, let directory = changes.dir {
+                let place = SafeText.sanitised(directory)
+                Output.standard.line("unchanged: \(SelectionText.list(unchanged)), in or beneath \(place) already")
+            }
         }
         if ids.count == 1, let refusal = refusals.first { throw refusal.failure }
         for refusal in refusals { Output.error.line("xferctl: #\(refusal.id): \(refusal.failure.message)") }
@@ -167,13 +190,12 @@ struct UpdateCommand: TaskVerb {
     }
 
     /// Gives each file its former place beneath the new directory: files of one name in several directories would become
-    /// one file otherwise.
+    /// one file otherwise. Files that are in it, or beneath it, stay where they are.
     ///
     /// - Parameter directory: the directory for the files of the deepest directory that all were in.
     private static func keepSubdirectories(
         beneath directory: String, in params: inout [TaskUpdate.Params], _ daemon: DaemonSession
     ) throws(CommandFailure) {
-        guard params.count > 1 else { return }
         let requests = params.map { change in
             var request = TaskGet.Params(id: change.id)
             request.fields = TaskColumns(["dir"])
@@ -184,12 +206,19 @@ struct UpdateCommand: TaskVerb {
             guard case .success(let answer) = answer else { return nil }
             return answer.value.task.dir?.split(separator: "/")
         }
-        let all = former.compactMap(\.self)
+        let target = directory.split(separator: "/")
+        let all = former.compactMap(\.self).filter { !$0.starts(with: target) }
         let common = all.dropFirst().reduce(all.first ?? []) { common, parts in
             zip(common, parts).prefix { $0.0 == $0.1 }.map { $0.0 }
         }
         for (index, parts) in former.enumerated() {
-            guard let rest = parts?.dropFirst(common.count), !rest.isEmpty else { continue }
+            guard let parts else { continue }
+            guard !parts.starts(with: target) else {
+                params[index].changes.dir = nil
+                continue
+            }
+            let rest = parts.dropFirst(common.count)
+            guard !rest.isEmpty else { continue }
             let base = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
             params[index].changes.dir = ([base] + rest.map(String.init)).joined(separator: "/")
         }

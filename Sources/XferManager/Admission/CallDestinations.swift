@@ -1,6 +1,6 @@
 import XferModel
 
-/// The files that the tasks of one call name. Two of them with one name, but from different sources, would replace each
+/// The files that the tasks of one call name. Two of them with one name, but from different sources, could replace each
 /// other, and both would end completed.
 struct CallDestinations {
     private struct Place: Hashable {
@@ -10,33 +10,35 @@ struct CallDestinations {
         let name: String
     }
 
-    private var tasks: [Place: AdmittedTask] = [:]
+    private struct Content: Equatable {
+        let sources: [HTTPURL]
+        let checksum: Checksum?
+    }
 
-    /// Throws if an earlier task of the call names the same file and has other URLs or another checksum, unless the
-    /// later one gets another name (`on_conflict: rename`).
+    private var places: [Place: SameFileTasks<Content, AdmittedTask>] = [:]
+
+    /// Throws if an earlier task of the call names the same file and has other URLs or another checksum, and one of the
+    /// two replaces an existing file.
     mutating func insert(_ task: AdmittedTask) throws(ManagerError) {
         let destination = task.specification.destination
-        guard task.specification.kind == .download, destination.onConflict != .rename, let name = destination.name
-        else { return }
+        guard task.specification.kind == .download, let name = destination.name else { return }
         let identity = destination.directoryIdentity
         let place = Place(path: identity == nil ? destination.directory : "", identity: identity, name: name)
-        guard let earlier = tasks[place] else {
-            tasks[place] = task
-            return
-        }
+        let content = Content(sources: task.specification.sources, checksum: task.specification.checksum)
         guard
-            earlier.specification.sources != task.specification.sources
-                || earlier.specification.checksum != task.specification.checksum
+            let earlier = places[place, default: SameFileTasks()].insert(
+                task, content: content, destination.onConflict)
         else { return }
         throw .invalidField(
             path: task.path + "output",
             reason: "\(destination.directory)/\(name) is also the file of \(earlier.path.dropLast()), which has "
-                + "another URL or checksum", expected: "another name or dir, or on_conflict rename")
+                + "another URL or checksum: one would replace the other",
+            expected: "another name or dir, or on_conflict rename for both")
     }
 
-    /// Throws if two of the tasks would replace each other's file.
+    /// Throws if one of the tasks would replace another's file.
     static func requireDistinct(_ tasks: [AdmittedTask]) throws(ManagerError) {
-        guard tasks.count > 1 else { return }
+        guard tasks.count > 1, tasks.contains(where: \.specification.destination.onConflict.replaces) else { return }
         var destinations = CallDestinations()
         for task in tasks { try destinations.insert(task) }
     }

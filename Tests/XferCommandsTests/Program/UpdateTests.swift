@@ -77,6 +77,29 @@ import XferTestSupport
         #expect(named.exit == .code(2) && named.errors.contains("-o is for one file"), "\(named)")
     }
 
+    @Test func filesThatAreBeneathTheNewDirectoryStay() async throws {
+        let former: [JSONValue: String] = [2: "/x/new2", 3: "/x/new/b/s2", 4: "/x/new/b/s1", 5: "/x/new2/s3"]
+        let daemon = try ScriptedDaemon { _, params in
+            let directory: JSONValue = .string(former[params["id"] ?? .null] ?? "/")
+            return .result(["task": Wire.task(1, "paused", ["dir": directory])])
+        }
+        let result = try await Program.run(["update", "2,3,4,5", "-d", "/x/new2"], daemon: daemon)
+        let calls = daemon.calls(of: "task.update")
+        #expect(calls.map { $0["id"] } == [3, 4], "\(result)")
+        #expect(calls.map { $0["changes"]?["dir"] } == ["/x/new2/s2", "/x/new2/s1"], "\(result)")
+        let lines = [
+            "updated: #3 #4", "    in /x/new2/s2: #3", "    in /x/new2/s1: #4",
+            "unchanged: #2 #5, in or beneath /x/new2 already",
+        ]
+        #expect(result.exit == .code(0) && result.output == lines.joined(separator: "\n") + "\n", "\(result)")
+        let again = try await Program.run(["update", "2,5", "-d", "/x/new2"], daemon: daemon)
+        #expect(again.exit == .code(0) && again.output.hasPrefix("unchanged: #2 #5"), "\(again)")
+        #expect(daemon.calls(of: "task.update").count == 2)
+        // With other changes the task is changed, where it is.
+        _ = try await Program.run(["update", "2,5", "-d", "/x/new2", "--label", "l"], daemon: daemon)
+        #expect(daemon.calls(of: "task.update").suffix(2).map { $0["changes"] } == [["label": "l"], ["label": "l"]])
+    }
+
     /// RFC 9110 §7.6.1. Firefox writes such fields with "Copy as cURL".
     @Test func headersOfABrowsersOwnConnectionAreLeftOutWithAWarning() async throws {
         let (changes, result) = try await run(

@@ -95,6 +95,29 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// A file that one of two entries replaces is refused to the later one, whichever replaces it.
+    @Test(arguments: [
+        (ConflictPolicy.rename, ConflictPolicy.overwrite, true), (.overwrite, .rename, true), (.verify, .verify, true),
+        (.rename, .rename, false), (.skip, .fail, false), (.fail, .fail, false),
+    ])
+    func twoSourcesOfOneFileAreRefusedIfItIsReplaced(
+        first: ConflictPolicy, second: ConflictPolicy, isRefused: Bool
+    ) async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let tasks = [first, second].enumerated().map { index, policy in
+            var task = NewTask(url: fixture.server.url("/\(index)"))
+            task.output = "x"
+            task.destination.onConflict = .set(policy)
+            return task
+        }
+        let added = try await manager.batches.add(
+            BatchCommands.Entries(tasks: tasks, places: [0, 1]), BatchCommands.Options(maxActive: 3),
+            TaskDefaults(directory: fixture.downloads), for: Self.caller)
+        #expect(added.refusals.map(\.index) == (isRefused ? [1] : []) && added.ids.count == (isRefused ? 1 : 2))
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aBadEntryIsReportedAndStopsNothingUnlessTheBatchIsAtomic() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 100))
