@@ -48,7 +48,7 @@ struct ConfigurationConflictTests {
         })
         #expect(try await second.profiles.list().map(\.profile) == [mirror])
         #expect(await names(second) == ["nas rpc", "sound configuration"])
-        let reports = second.startConflicts.map(\.description)
+        let reports = second.conflicts.map(\.description)
         #expect(reports.count == 3)
         #expect(reports[0].contains("xferctl policy remove nas"))
         #expect(reports[1].contains("nas.test is also that of trust policy \"nas\""))
