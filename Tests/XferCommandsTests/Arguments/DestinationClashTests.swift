@@ -109,8 +109,10 @@ import XferTestSupport
         var batch = BatchRecord()
         (batch.id, batch.total) = (BatchID(4), 2)
         let record = batch.wire
+        // A batch exists or does not; of tasks the ids of those that did are listed.
+        let existing: JSONValue = verb == ["add"] ? [] : false
         let daemon = try ScriptedDaemon { _, _ in
-            .result(["ids": [1, 2], "existing": [], "batch": record, "errors": []])
+            .result(["ids": [1, 2], "existing": existing, "batch": record, "errors": []])
         }
         let result = try await Program.run(
             verb + ["-i", "list", "-d", "final", "--on-conflict", "overwrite"], daemon: daemon,
