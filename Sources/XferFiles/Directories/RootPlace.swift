@@ -54,14 +54,16 @@ public struct RootPlace: Hashable, Sendable {
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }
     }
 
-    /// File systems that are empty after each mount: nobody waits for one.
-    private static let memoryTypes: Set = ["tmpfs", "ramfs", "devtmpfs"]
+    /// The system's places for files that end with it, in memory on many machines: nobody waits for them.
+    private static func isTemporary(_ mountPoint: String) -> Bool {
+        ["/tmp", "/var/tmp", "/dev/shm"].contains(mountPoint) || ResolvedPath.isWithin(mountPoint, "/run")
+    }
 
-    /// The present place of the mount that contains a path, links followed; nil if that is the root file system or one in
-    /// memory. Blocks.
+    /// The present place of the mount that contains a path, links followed; nil if that is the root file system or a
+    /// temporary one. Blocks.
     public static func mount(of path: String) throws(FileError) -> RootPlace? {
         let mount = MountTable.present.mount(of: try ResolvedPath(path).whole)
-        guard let mount, mount.point != "/", !memoryTypes.contains(mount.type) else { return nil }
+        guard let mount, mount.point != "/", !isTemporary(mount.point) else { return nil }
         return RootPlace(identity: FileIdentity(ofPath: mount.point), mountPoint: mount.point)
     }
 

@@ -175,7 +175,8 @@ import XferTestSupport
             _ = try await daemon.call("policy.remove", ["name": "bank"])
             try await daemon.complete(id)
             let name = configured.contains("bank.test") ? "other" : "bank"
-            #expect(try await daemon.call("policy.get", ["name": .string(name)])["origin"] == "configuration")
+            let applied = try await daemon.call("policy.get", ["name": .string(name)])["policy"]
+            #expect(applied?["origin"] == "configuration", "\(applied?.text ?? "none")")
             let after = try await daemon.call("daemon.status")
             #expect(after["degraded"] == false && after["config_conflicts"] == nil, "\(after.text)")
             try await daemon.stop()
