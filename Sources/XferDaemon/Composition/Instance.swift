@@ -45,7 +45,7 @@ package struct Instance: Sendable {
     }
 
     /// The sections of the configuration that name files of pins, certificates and secrets. Directories for downloads are
-    /// not looked at: a disk that does not answer would block whoever watches them.
+    /// not looked at: a disk that does not answer would block the reload.
     private static let sectionsOfFiles: Set<Substring> = ["trust", "listen", "fleet", "profiles", "webhooks"]
 
     /// The files of pins, certificates and secrets that the configuration's file, variables and options name, also if it

@@ -54,7 +54,7 @@ public struct RootPlace: Hashable, Sendable {
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }
     }
 
-    /// The system's places for files that end with it, in memory on many machines: nobody waits for them.
+    /// True for the system's places for temporary files, which are in memory on many machines: tasks do not wait for them.
     private static func isTemporary(_ mountPoint: String) -> Bool {
         ["/tmp", "/var/tmp", "/dev/shm"].contains(mountPoint) || ResolvedPath.isWithin(mountPoint, "/run")
     }

@@ -18,7 +18,7 @@ final class RootPlaces: Sendable {
         var mounts: [RootPlace] = []
     }
 
-    /// What is recorded instead of known places.
+    /// A difference from the recorded places.
     struct Changes: Sendable {
         /// The new places by root; nil removes one.
         var roots: [String: RootPlace?] = [:]
@@ -34,7 +34,7 @@ final class RootPlaces: Sendable {
     }
 
     private struct State {
-        /// The places that were read of the database so far.
+        /// The places that were read from the database so far.
         var roots: [String: RootPlace?] = [:]
         var mounts: [RootPlace]?
         var former: Set<String>?

@@ -59,8 +59,8 @@ extension ManagerContext {
             } ?? Self.conflict(of: services.policies).map { "\($0), so nothing starts" } ?? stateProblem
     }
 
-    /// What keeps tasks from starting while a policy of the configuration is not in force; nil while all are. It names no
-    /// policy: guests see it, and operators have `TransferManager.conflicts`.
+    /// The reason why nothing starts while a policy of the configuration is not in force; nil while all are. It names no
+    /// policy, because guests see it; operators have `TransferManager.conflicts`.
     static func conflict(of policies: NIOLockedValueBox<PolicyRegistry>) -> String? {
         policies.withLockedValue(\.notInForce).isEmpty
             ? nil : "a trust policy of the configuration conflicts with one that was set over RPC"

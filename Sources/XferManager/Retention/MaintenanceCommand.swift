@@ -2,7 +2,7 @@ import Glibc
 
 /// A command of `xferd` for the database of a state directory, as it has to be typed on this machine.
 enum MaintenanceCommand {
-    /// The highest uid of accounts for services (login.defs(5), SYS_UID_MAX): nobody is logged in with one.
+    /// The highest uid of accounts for services (login.defs(5), SYS_UID_MAX), which do not log in.
     private static let highestServiceUID: uid_t = 999
 
     /// - Parameters:

@@ -98,7 +98,7 @@ enum IntegrityCheck {
         return findings.isEmpty ? [damage] : Array(findings.prefix(most))
     }
 
-    /// What SQLite says in place of findings if a damage ends a check: as a row of it, or as its error (SQLITE_CORRUPT).
+    /// SQLite's text in place of findings if a damage ends a check: a row of the check, or its error (SQLITE_CORRUPT).
     private static let damage = "database disk image is malformed"
 
     /// The findings of a check; nil if a damage has ended it.
