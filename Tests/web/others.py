@@ -69,4 +69,9 @@ class OtherPage(Page):
 
     def press_shown(self, selector: str) -> None:
         """Clicks the element as soon as one is displayed."""
-        self.until(lambda: self.shown(selector), selector)[0].click()
+        def is_pressed() -> bool:
+            elements = self.shown(selector)
+            if elements:
+                elements[0].click()
+            return bool(elements)
+        self.until(is_pressed, selector)

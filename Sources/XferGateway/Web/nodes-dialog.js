@@ -9,6 +9,10 @@ const REFRESH = 2000;
 /** The nodes of a fleet: who lives, who drains or is down, and how many tasks each has claimed. */
 export class NodesDialog {
     #timer = null;
+    #rows = new Map();
+    /** Counts the readings: an answer that a later reading overtook is dropped. */
+    #reading = 0;
+    #lastReadingFailed = false;
 
     constructor() {
         this.dialog = byID("nodes-dialog");
@@ -17,34 +21,67 @@ export class NodesDialog {
 
     async open() {
         this.dialog.showModal();
-        this.#timer = setInterval(() => this.#guard(() => this.#read()), REFRESH);
+        this.#timer = setInterval(() => this.#refresh(), REFRESH);
         await this.#guard(() => this.#read());
     }
 
-    async #read() {
-        const { nodes } = await call("fleet.nodes");
-        const focused = document.activeElement?.ariaLabel;
-        byID("nodes").replaceChildren(...nodes.map((node) => this.#row(node)));
-        // The button that has the focus was replaced.
-        if (focused) byID("nodes").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+    /** Reads again. What a button was refused stays shown; what a reading was, until one succeeds. */
+    async #refresh() {
+        try {
+            await this.#read();
+            if (this.#lastReadingFailed) showError(byID("nodes-error"));
+            this.#lastReadingFailed = false;
+        } catch (error) {
+            showError(byID("nodes-error"), error);
+            this.#lastReadingFailed = true;
+        }
     }
 
-    #row(node) {
+    async #read() {
+        const reading = ++this.#reading;
+        const { nodes } = await call("fleet.nodes");
+        if (reading !== this.#reading) return;
+        const names = new Set(nodes.map(({ name }) => name));
+        for (const [name, row] of this.#rows) {
+            if (names.has(name)) continue;
+            row.remove();
+            this.#rows.delete(name);
+        }
+        nodes.forEach((node, index) => {
+            if (!this.#rows.has(node.name)) this.#rows.set(node.name, this.#row(node.name));
+            const row = this.#rows.get(node.name);
+            this.#fill(row, node);
+            const { children } = byID("nodes");
+            if (children[index] !== row) byID("nodes").insertBefore(row, children[index] ?? null);
+        });
+    }
+
+    /**
+     * A row that stays as long as its node is listed: a button that is replaced between press and release gets no click,
+     * and loses the focus.
+     */
+    #row(name) {
+        const button = element("button", { type: "button", on: { click: () => this.#guard(async () => {
+            await call(button.dataset.method, { node: name });
+            await this.#read();
+        }) } });
+        const cells = Array.from({ length: 5 }, () => element("td"));
+        return element("tr", {}, element("th", { scope: "row", textContent: name }), ...cells,
+            element("td", { className: "buttons" }, button));
+    }
+
+    #fill(row, node) {
+        row.className = `node-${node.state}`;
+        const texts = [
+            node.name, stateText(node), `${formatCount(node.leases)} of ${formatCount(node.slots)}`,
+            formatCount(node.pinned), node.places.join(" "), node.version,
+        ];
+        texts.forEach((text, index) => setText(row.children[index], text));
+        const button = row.querySelector("button");
         const [text, method] = node.draining ? ["Undrain", "fleet.undrain"] : ["Drain", "fleet.drain"];
-        return element("tr", { className: `node-${node.state}` },
-            element("th", { scope: "row", textContent: node.name }),
-            element("td", { textContent: stateText(node) }),
-            element("td", { textContent: `${formatCount(node.leases)} of ${formatCount(node.slots)}` }),
-            element("td", { textContent: formatCount(node.pinned) }),
-            element("td", { textContent: node.places.join(" ") }),
-            element("td", { textContent: node.version }),
-            element("td", { className: "buttons" }, element("button", {
-                type: "button", textContent: text, "aria-label": `${text} node ${node.name}`,
-                on: { click: () => this.#guard(async () => {
-                    await call(method, { node: node.name });
-                    await this.#read();
-                }) },
-            })));
+        setText(button, text);
+        button.setAttribute("aria-label", `${text} node ${node.name}`);
+        button.dataset.method = method;
     }
 
     async #guard(action) {
