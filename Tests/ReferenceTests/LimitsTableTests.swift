@@ -11,6 +11,7 @@ import XferModel
     private static let rows: [(what: String, limit: Int)] = [
         ("event subscriptions of a connection", ConnectionSubscriptions.maxPerConnection),
         ("event streams of a user", EventLeases.maxPerUser),
+        ("tasks that a user's event streams name in `task_ids`", EventLeases.maxTasksPerUser),
         ("tasks that a user's open `task.wait` name", WaitedTasks.maxPerUser),
         ("tasks in `after` of one call", TaskLimits.dependenciesOfCall),
         (

@@ -27,12 +27,7 @@ struct EventHandlers: Sendable {
         }
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
-        guard let lease = leases.lease(for: context.connection) else {
-            let limit = EventLeases.maxPerUser
-            throw RPCFailure(
-                .limitExceeded, "a user can have \(limit) event streams",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
-        }
+        let lease = try leases.lease(for: context.connection, tasks: filter.taskIDs?.count ?? 0)
         let feed = try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
         let id = try subscriptions.start(feed, on: context.connection)
         return EventsSubscribe.Result(subscription: id, lastSeq: feed.startSeq, firstSeq: feed.gapBefore)

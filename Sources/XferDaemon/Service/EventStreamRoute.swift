@@ -5,8 +5,8 @@ package import XferProtocol
 /// `GET /events`: server-sent events (HTML Living Standard §9.2). `Last-Event-ID`, or `since` in the query, continues
 /// an earlier stream.
 package struct EventStreamRoute: Sendable {
-    /// Makes the stream that was requested; nil if the user has too many.
-    package typealias Open = @Sendable (EventsSubscribe.Params, RPCConnection) async throws -> (any EventSource)?
+    /// Makes the stream that was requested. Throws `limit_exceeded` if the user has too many.
+    package typealias Open = @Sendable (EventsSubscribe.Params, RPCConnection) async throws -> any EventSource
 
     private let open: Open
 
@@ -22,14 +22,12 @@ package struct EventStreamRoute: Sendable {
             return .text("\(error.description)\n", status: 400)
         }
         do {
-            guard let feed = try await open(params, connection) else {
-                return .text("a user can have \(EventLeases.maxPerUser) event streams\n", status: 503)
-            }
+            let feed = try await open(params, connection)
             return HTTPAnswer(
                 contentType: "text/event-stream", headers: [("Cache-Control", "no-store")],
                 body: .stream(ServerSentEvents(feed: feed)))
         } catch let error as RPCFailure {
-            return .text("\(error.message)\n", status: 400)
+            return .text("\(error.message)\n", status: error.knownCode == .limitExceeded ? 503 : 400)
         } catch {
             return .text("\(error)\n", status: 500)
         }

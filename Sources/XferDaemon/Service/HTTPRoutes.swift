@@ -30,13 +30,15 @@ struct HTTPRoutes: Sendable {
         ]
     }
 
-    /// The source of the events, or nil if the user has too many streams.
+    /// The source of the events.
+    ///
+    /// - Throws: `limit_exceeded` if the user has too many streams.
     private func events(
         _ params: EventsSubscribe.Params, _ connection: RPCConnection
-    ) async throws -> (any EventSource)? {
+    ) async throws -> any EventSource {
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: try service.caller(connection))
-        guard let lease = leases.lease(for: connection) else { return nil }
+        let lease = try leases.lease(for: connection, tasks: filter.taskIDs?.count ?? 0)
         return try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
     }
 }
