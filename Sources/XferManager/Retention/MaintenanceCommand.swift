@@ -11,8 +11,8 @@ enum MaintenanceCommand {
     static func text(_ option: String, stateDirectory: String, uid: uid_t = geteuid()) -> String {
         let command = "xferd --state-dir \(quoted(stateDirectory)) \(option)"
         guard (1...highestServiceUID).contains(uid) else { return command }
-        let name = getpwuid(uid).map { String(cString: $0.pointee.pw_name) } ?? "'#\(uid)'"
-        return "sudo -u \(name) \(command)"
+        // A name would have to be looked up, which may wait for a directory on the network.
+        return "sudo -u '#\(uid)' \(command)"
     }
 
     /// The text as one word of a POSIX shell.
