@@ -250,7 +250,9 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     ) -> Bool {
         let rate = max(second, (first + second) / 2)
         let former = Trial.Former(connections: connections, rate: rate, noise: abs(second - first) / max(1, rate))
-        let least = max(short, 1.5 * slowStart(former))
+        // A first trial may bring nothing. After a gain the next one is worth it as soon as its slow start fits.
+        let hasGained = failures == 0 && former.connections > 1
+        let least = max(short, (hasGained ? 1 : 1.5) * slowStart(former))
         guard connections < Self.most else {
             state = .fixed
             return false
