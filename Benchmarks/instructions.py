@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Counts what xferd executes per small task, per add and per MiB, which does not depend on the machine's mood.
+"""Counts what xferd executes per small task, per add and per MiB, which depends little on the machine's mood.
 
     instructions.py [--programs DIRECTORY] [--update] [--rounds N]
 
@@ -7,6 +7,9 @@ xferd runs under valgrind's callgrind: once to start and stop, once to do one of
 each kind. The first of each kind is counted by itself: Swift looks up every conformance of a generic type once, which
 costs as much as 200 MiB. The counts are compared with instructions.json; more than its tolerance above fails, and much
 below asks for new figures (--update), which hold the gain.
+
+On a machine with much other work small tasks end in smaller rounds, which cost up to a tenth more. So a figure that is too
+high is measured up to three times, and the least counts: other work never makes it smaller.
 """
 
 import argparse
@@ -28,6 +31,7 @@ from harness.servers import Nginx, write_file
 FILE = pathlib.Path(__file__).resolve().parent / "instructions.json"
 TASKS, ADDS, MEBIBYTES = 400, 1000, 512
 TOLERANCE = 0.10
+MOST_ROUNDS = 3
 
 
 class Ground:
@@ -59,7 +63,9 @@ def main():
             write_file(server.served / "first", 16 << 20)
             write_file(server.served / "big", MEBIBYTES << 20)
             rounds = [measured(ground, server) for _ in range(arguments.rounds)]
-    figures = {what: sorted(each[what] for each in rounds)[len(rounds) // 2] for what in rounds[0]}
+            while not arguments.update and len(rounds) < MOST_ROUNDS and compare(least(rounds), is_quiet=True) > 0:
+                rounds.append(measured(ground, server))
+    figures = least(rounds)
     for what in figures if len(rounds) > 1 else []:
         values = sorted(each[what] for each in rounds)
         print(f"{what}: {values[0]:,} to {values[-1]:,}, {100 * (values[-1] / values[0] - 1):.1f} % apart")
@@ -73,13 +79,18 @@ def parsed_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path(".build/release"))
     parser.add_argument("--update", action="store_true", help="take the figures seen for the ones to hold")
-    parser.add_argument("--rounds", type=int, default=1, help="medians of so many; says how far apart they are")
+    parser.add_argument("--rounds", type=int, default=1, help="the least of so many; says how far apart they are")
     arguments = parser.parse_args()
     arguments.programs = arguments.programs.resolve()
     return arguments
 
 
-def compare(figures):
+def least(rounds):
+    """The least count of each kind of work."""
+    return {what: min(each[what] for each in rounds) for what in rounds[0]}
+
+
+def compare(figures, is_quiet=False):
     """Says how the figures stand; 1 when one is too high."""
     kept = json.loads(FILE.read_text()) if FILE.exists() else {"tolerance": TOLERANCE, "instructions": {}}
     result = 0
@@ -93,7 +104,8 @@ def compare(figures):
             verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}: UPDATE=1 keeps the gain"
         else:
             verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}"
-        print(f"{count:>12,} instructions {what}: {verdict}")
+        if not is_quiet:
+            print(f"{count:>12,} instructions {what}: {verdict}")
     return result
 
 
