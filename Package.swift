@@ -119,23 +119,19 @@ let package = Package(
         library("XferModel"),
         library("XferCore", ["XferModel", deque, structuredFields]),
 
-        // The system's clocks, processes, socket addresses and errors.
-        library("XferSystem", ["CLinux", "XferModel"]),
-
-        // Threads, and what they share.
-        library("XferThreads", ["CCrash", "CLinux"]),
+        // The system's clocks, processes, threads, socket addresses, networks and errors.
+        library("XferSystem", ["CCrash", "CLinux", "XferModel"]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
         library(
             "XferCurl",
-            ["CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
-        library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
+            ["CCurl", "CLinux", "XferSystem", "XferTrust", "XferModel", "XferCore", nioLocks]),
+        library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferSystem", "XferModel", systemPackage]),
         library(
-            "XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite],
+            "XferStore", ["CSQLite", "StrictJSON", "XferSystem", "XferModel", grdb, sqlite],
             embedded: ["Migrations/schema-20.sql"]),
-        library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
-        coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
+        coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferSystem"]),
 
         // The fleet's tables and transactions.
         coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"], embedded: ["Schema"]),
@@ -158,13 +154,13 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork",
-                "XferProtocol", "XferModel", "StrictJSON", logging, metrics, nioLocks,
+                "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferProtocol",
+                "XferModel", "StrictJSON", logging, metrics, nioLocks,
             ]),
         library(
             "XferDaemon",
             [
-                "CLinux", "XferSystem", "XferThreads", "XferManager", "XferModel", "XferProtocol", "JSONRPC",
+                "CLinux", "XferSystem", "XferManager", "XferModel", "XferProtocol", "JSONRPC",
                 "XferGateway", "StrictJSON", lifecycle, unixSignals, yams, logging, metrics, coreMetrics, nioLocks,
                 deque, heap,
             ]),
@@ -182,7 +178,7 @@ let package = Package(
         coldLibrary(
             "XferCommands",
             [
-                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferThreads", "XferModel",
+                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel",
                 "StrictJSON", argumentParser,
             ]),
         .executableTarget(
@@ -230,14 +226,13 @@ let package = Package(
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
-        tests("XferThreadsTests", ["XferThreads"]),
-        tests("XferFilesTests", ["XferFiles", "XferThreads", "XferModel", "XferTestSupport"]),
+        tests("XferSystemTests", ["XferSystem", "CLinux", "XferModel", "XferTestSupport"]),
+        tests("XferFilesTests", ["XferFiles", "XferSystem", "XferModel", "XferTestSupport"]),
         tests(
-            "XferStoreTests", ["CSQLite", "XferStore", "XferThreads", "XferModel", "XferTestSupport", grdb, sqlite],
+            "XferStoreTests", ["CSQLite", "XferStore", "XferSystem", "XferModel", "XferTestSupport", grdb, sqlite],
             fixtures: ["Fixtures"]),
-        tests("XferPostgresTests", ["XferPostgres", "XferThreads", "XferTestSupport"]),
+        tests("XferPostgresTests", ["XferPostgres", "XferTestSupport"]),
         tests("XferFleetTests", ["XferFleet", "XferPostgres", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
-        tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests(
             "XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"],
             fixtures: ["Fixtures"]),
@@ -292,7 +287,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "StrictJSON", "JSONRPC", "XferProtocol", "XferModel", "XferCore", "XferCurl", "XferFiles", "XferTrust",
-                "XferNetwork", "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
+                "XferSystem", "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: Context.environment["XFER_FUZZ"] == nil ? unoptimised : house),

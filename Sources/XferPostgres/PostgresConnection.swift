@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import XferThreads
+import XferSystem
 
 /// A connection with a thread of its own, on which libpq blocks. Callers are served in order.
 ///

@@ -1,6 +1,6 @@
 import GRDB
 public import XferModel
-import XferThreads
+import XferSystem
 
 /// The durable record of tasks, transfers, events and settings: one SQLite database in WAL mode with one writer.
 ///

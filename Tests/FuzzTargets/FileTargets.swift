@@ -5,7 +5,7 @@ import XferModel
 @testable import XferCore
 @testable import XferCurl
 @testable import XferDaemon
-@testable import XferNetwork
+@testable import XferSystem
 @testable import XferTrust
 
 /// What files, the kernel and people say.

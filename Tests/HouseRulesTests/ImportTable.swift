@@ -10,22 +10,18 @@ enum ImportTable {
         "XferModel": ["FoundationEssentials"],
         "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections", "RawStructuredFieldValues"],
 
-        // The system's clocks, processes, socket addresses and errors.
-        "XferSystem": ["CLinux", "XferModel", "Glibc"],
-
-        // Threads, and what they share.
-        "XferThreads": ["CCrash", "CLinux", "Glibc"],
+        // The system's clocks, processes, threads, socket addresses, networks and errors.
+        "XferSystem": ["CCrash", "CLinux", "XferModel", "Glibc"],
 
         // Effects, each ignorant of the others.
         "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
         "XferCurl": posix + [
-            "CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore",
+            "CCurl", "CLinux", "XferSystem", "XferTrust", "XferModel", "XferCore",
             "NIOConcurrencyHelpers", "HeapModule",
         ],
-        "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferThreads", "XferModel"],
-        "XferNetwork": posix + ["CLinux", "XferSystem", "XferThreads", "XferModel"],
-        "XferPostgres": posix + ["CLinux", "CPostgres", "XferThreads"],
+        "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferSystem", "XferModel", "SystemPackage"],
+        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferSystem", "XferModel"],
+        "XferPostgres": posix + ["CLinux", "CPostgres", "XferSystem"],
 
         // The fleet's tables and transactions.
         "XferFleet": posix + ["XferPostgres", "XferCore", "XferModel"],
@@ -45,11 +41,11 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork",
-            "XferProtocol", "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
+            "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferProtocol",
+            "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
-            "CLinux", "XferSystem", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "XferGateway",
+            "CLinux", "XferSystem", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "XferGateway",
             "StrictJSON", "ServiceLifecycle", "Yams",
             "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
@@ -71,7 +67,7 @@ enum ImportTable {
             "NIOSSL", "NIOConcurrencyHelpers",
         ],
         "XferCommands": posix + [
-            "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferThreads", "XferModel",
+            "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel",
             "StrictJSON", "ArgumentParser",
         ],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],

@@ -1,8 +1,8 @@
 import Testing
 import XferFiles
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferManager
 

@@ -4,8 +4,8 @@ import GRDBSQLite
 import Glibc
 import Testing
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferStore
 

@@ -1,7 +1,7 @@
 import Testing
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferStore
 

@@ -1,5 +1,5 @@
 import Glibc
-import XferThreads
+import XferSystem
 
 /// Lookups in the file system that may block for ever: on a network mount without a server stat(2) does not return.
 enum BoundedLookup {

@@ -1,4 +1,4 @@
-import XferThreads
+import XferSystem
 
 /// Commands that messages suggest. They lead to the daemon that the reader's own command line led to: `xferctl retry 1`
 /// would be about another task than `xferctl --fleet retry 1`.

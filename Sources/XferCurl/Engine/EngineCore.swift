@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import XferCore
 import XferModel
-import XferThreads
+import XferSystem
 import XferTrust
 
 /// A loop's state: sessions, easy handles and running attempts.

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 import XferModel
-import XferThreads
+import XferSystem
 
 /// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for
 /// jobs from other threads. An idle loop never wakes up.

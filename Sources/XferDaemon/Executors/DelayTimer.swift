@@ -3,7 +3,6 @@ import Glibc
 import HeapModule
 import NIOConcurrencyHelpers
 import XferSystem
-import XferThreads
 
 /// Adds jobs to a queue at their time. Its thread sleeps until the nearest one is due; without jobs it does not wake
 /// up.

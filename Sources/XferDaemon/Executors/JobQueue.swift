@@ -1,5 +1,5 @@
 import DequeModule
-import XferThreads
+import XferSystem
 
 /// A queue of jobs, in the order of their arrival, and of the threads that wait for jobs.
 ///

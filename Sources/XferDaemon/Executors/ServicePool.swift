@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import XferThreads
+import XferSystem
 // The protocols of a global executor are not public in Swift 6.3; only this file and `ServiceExecutors` import them.
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 import XferSystem
-import XferThreads
 
 /// Reports when the wall clock is set (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until the clock
 /// is set, and lives as long as the process. No change after the return of `start` is missed.

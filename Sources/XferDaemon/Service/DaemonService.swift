@@ -6,7 +6,6 @@ import XferManager
 import XferModel
 package import XferProtocol
 import XferSystem
-import XferThreads
 
 /// Answers RPC calls: finds the caller's permissions and the method's handler.
 package final class DaemonService: RPCService {

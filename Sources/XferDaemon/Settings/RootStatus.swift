@@ -1,5 +1,5 @@
 import Glibc
-import XferThreads
+import XferSystem
 
 /// The state of a root's path. It may be on a file system that does not answer, and a start does not wait for it.
 enum RootStatus: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import COpenSSL
-import XferThreads
+import XferSystem
 
 /// HMAC-SHA-256 (RFC 2104, RFC 6234; EVP_MAC(3)) with one key.
 ///

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
-import XferThreads
+import XferSystem
 
 /// An open directory. Names given to it are single names, never paths, and symbolic links are never followed, so that
 /// all work stays in the directory that was allowed, even if the path changes meanwhile.

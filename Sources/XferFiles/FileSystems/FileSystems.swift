@@ -1,5 +1,5 @@
 import Glibc
-import XferThreads
+import XferSystem
 
 extension FileSystemTraits {
     /// The traits of the file systems that were used and are still mounted, by the device number of a directory.

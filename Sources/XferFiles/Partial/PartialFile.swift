@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
-import XferThreads
+import XferSystem
 
 /// The file to which a transfer writes, in the directory in which it will be published.
 ///

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import XferThreads
+import XferSystem
 
 /// Runs code in threads that have the file permissions of one user, and no other permissions.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import XferModel
-import XferThreads
+import XferSystem
 
 /// A file of the spool directory while it is being written. Unless `keep` has made it permanent, the file is removed
 /// with the last reference to this object. After `keep` the caller keeps this object until the database refers to the

@@ -1,6 +1,6 @@
 import Glibc
 import XferModel
-import XferThreads
+import XferSystem
 
 /// The daemon's own directory: private to its uid and locked, so that one daemon at a time works in it.
 ///

@@ -1,5 +1,5 @@
 import XferModel
-import XferThreads
+import XferSystem
 
 /// A directory in the state directory. If it is removed or renamed while the daemon runs, it is made again.
 ///

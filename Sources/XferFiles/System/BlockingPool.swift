@@ -1,4 +1,4 @@
-import XferThreads
+import XferSystem
 
 /// A few threads for calls that block: fsync, hashing, directory walks, copying. They must not run on Swift's
 /// cooperative pool, which has one thread for each core and is needed for everything else.

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import XferCore
 import XferModel
-import XferNetwork
 public import XferProtocol
+import XferSystem
 
 extension NetworkFollower {
     /// The current state of the network, and the route to a host that is an address. Nothing is sent.

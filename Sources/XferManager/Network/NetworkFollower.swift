@@ -3,7 +3,6 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 public import XferModel
-import XferNetwork
 import XferStore
 import XferSystem
 

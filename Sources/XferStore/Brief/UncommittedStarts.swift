@@ -1,5 +1,5 @@
 public import XferModel
-import XferThreads
+import XferSystem
 
 /// The tasks with uncommitted starts: brief runs, whose rows have the state `queued` although the tasks run.
 ///

@@ -1,4 +1,4 @@
-import XferThreads
+import XferSystem
 
 /// The changes of one caller that wait for their commit.
 protocol ChangeSet: AnyObject, Sendable {

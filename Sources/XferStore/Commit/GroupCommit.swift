@@ -1,6 +1,6 @@
 import GRDB
 import XferModel
-import XferThreads
+import XferSystem
 
 /// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived
 /// during the previous one.

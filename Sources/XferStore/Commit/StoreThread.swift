@@ -1,4 +1,4 @@
-import XferThreads
+import XferSystem
 
 /// A thread that performs one kind of work on request, and otherwise sleeps without waking up. One such thread commits,
 /// another moves the log.

@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-import XferThreads
+import XferSystem
 
 /// Keeps the write-ahead log short, by the decisions of `WALCheckpointPlan`: moves it into the database on a thread and
 /// a connection of its own.

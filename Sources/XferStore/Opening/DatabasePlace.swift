@@ -1,5 +1,5 @@
 import Glibc
-import XferThreads
+import XferSystem
 
 /// The identity of the database's file and its log, to detect that their names lead elsewhere: deleted with their
 /// directory, moved away, or replaced. SQLite itself continues to write to files that no later start will find.

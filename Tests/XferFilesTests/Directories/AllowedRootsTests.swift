@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 import XferModel
-import XferThreads
+import XferSystem
 
 @testable import XferFiles
 

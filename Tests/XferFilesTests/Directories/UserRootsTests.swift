@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferFiles
 

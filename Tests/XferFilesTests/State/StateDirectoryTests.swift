@@ -1,7 +1,7 @@
 import Glibc
 import Testing
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferFiles
 

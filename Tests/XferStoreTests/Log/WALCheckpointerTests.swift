@@ -3,8 +3,8 @@ import Foundation
 import GRDBSQLite
 import Testing
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferStore
 

@@ -1,6 +1,6 @@
 import CSQLite
 import GRDBSQLite
-import XferThreads
+import XferSystem
 
 @testable import XferStore
 

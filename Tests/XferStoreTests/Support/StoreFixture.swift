@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import XferModel
+import XferSystem
 import XferTestSupport
-import XferThreads
 
 @testable import XferStore
 

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 import XferModel
-import XferSystem
 
 /// An rtnetlink socket. `deinit` closes it.
 final class NetlinkSocket: Sendable {

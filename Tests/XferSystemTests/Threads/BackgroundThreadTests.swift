@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Testing
-import XferThreads
+import XferSystem
 
 struct BackgroundThreadTests {
     private func onThread<Value: Sendable>(

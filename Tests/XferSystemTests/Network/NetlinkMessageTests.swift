@@ -3,7 +3,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-@testable import XferNetwork
+@testable import XferSystem
 
 /// Whatever bytes come: they are read as far as they make sense.
 @Suite struct NetlinkMessageTests {

@@ -1,8 +1,6 @@
 import CLinux
 import Glibc
 public import XferModel
-public import XferSystem
-import XferThreads
 
 /// Watches the machine's links, addresses and routes (rtnetlink(7)).
 ///

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 import XferModel
-import XferNetwork
+import XferSystem
 import XferTestSupport
 
 /// The monitor in networks of its own, which ip(8) changes under it.
