@@ -123,10 +123,7 @@ let package = Package(
         library("XferSystem", ["CCrash", "CLinux", "XferModel"]),
 
         // Effects, each ignorant of the others.
-        library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
-        library(
-            "XferCurl",
-            ["CCurl", "CLinux", "XferSystem", "XferTrust", "XferModel", "XferCore", nioLocks]),
+        library("XferCurl", ["CCurl", "CLinux", "COpenSSL", "XferSystem", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferSystem", "XferModel", systemPackage]),
         library(
             "XferStore", ["CSQLite", "StrictJSON", "XferSystem", "XferModel", grdb, sqlite],
@@ -224,8 +221,7 @@ let package = Package(
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
         tests("XferModelTests", ["XferModel", "XferTestSupport"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
-        tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
-        tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
+        tests("XferCurlTests", ["XferCurl", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferSystemTests", ["XferSystem", "CLinux", "XferModel", "XferTestSupport"]),
         tests("XferFilesTests", ["XferFiles", "XferSystem", "XferModel", "XferTestSupport"]),
         tests(
@@ -286,8 +282,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "StrictJSON", "JSONRPC", "XferProtocol", "XferModel", "XferCore", "XferCurl", "XferFiles", "XferTrust",
-                "XferSystem", "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
+                "StrictJSON", "JSONRPC", "XferProtocol", "XferModel", "XferCore", "XferCurl", "XferFiles", "XferSystem",
+                "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: Context.environment["XFER_FUZZ"] == nil ? unoptimised : house),

@@ -6,7 +6,6 @@ import XferModel
 @testable import XferCurl
 @testable import XferDaemon
 @testable import XferSystem
-@testable import XferTrust
 
 /// What files, the kernel and people say.
 extension FuzzTarget {

@@ -14,10 +14,8 @@ enum ImportTable {
         "XferSystem": ["CCrash", "CLinux", "XferModel", "Glibc"],
 
         // Effects, each ignorant of the others.
-        "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
         "XferCurl": posix + [
-            "CCurl", "CLinux", "XferSystem", "XferTrust", "XferModel", "XferCore",
-            "NIOConcurrencyHelpers", "HeapModule",
+            "CCurl", "CLinux", "COpenSSL", "XferSystem", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
         ],
         "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferSystem", "XferModel", "SystemPackage"],
         "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferSystem", "XferModel"],

@@ -4,7 +4,6 @@ import XferCore
 import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// Policies on real TLS connections through libcurl.
 @Suite struct TrustTests {

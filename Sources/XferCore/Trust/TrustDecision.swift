@@ -2,7 +2,7 @@ public import XferModel
 
 /// Judges a server by a policy: a pure decision over facts that the caller gathered.
 ///
-/// `TrustFactChecker` of `XferTrust` gathers them in the handshake; it also compares the pins.
+/// `TrustFactChecker` of `XferCurl` gathers them in the handshake; it also compares the pins.
 public enum TrustDecision {
     /// The judgement of one policy. A report-only policy yields the decision that it would make if it were enforced,
     /// and is never `refused`.

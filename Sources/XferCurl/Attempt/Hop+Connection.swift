@@ -2,7 +2,6 @@ import CCurl
 import XferCore
 import XferModel
 import XferSystem
-import XferTrust
 
 /// The connection that libcurl chose for a hop, before the request is sent over it.
 extension Hop {

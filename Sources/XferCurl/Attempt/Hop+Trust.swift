@@ -1,7 +1,6 @@
 import CCurl
 import XferCore
 import XferModel
-import XferTrust
 
 /// Applies the hop's trust policies to the server. All of it runs inside libcurl's callbacks.
 extension Hop {

@@ -2,7 +2,6 @@ import CCurl
 import XferCore
 import XferModel
 import XferSystem
-import XferTrust
 
 /// One request of an attempt and its response. This file sends the request and judges the response's head;
 /// Hop+Body.swift handles the body.

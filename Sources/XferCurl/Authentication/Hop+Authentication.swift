@@ -1,7 +1,6 @@
 import CCurl
 import XferCore
 import XferModel
-import XferTrust
 
 /// The authentication of a hop's request.
 extension Hop {

@@ -3,7 +3,6 @@ import Glibc
 import XferCore
 import XferModel
 import XferSystem
-import XferTrust
 
 /// A loop's state: sessions, easy handles and running attempts.
 ///

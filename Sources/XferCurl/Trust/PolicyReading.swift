@@ -1,5 +1,4 @@
 public import XferModel
-import XferTrust
 
 /// Reads the pins and certificates of trust policies. It gives other targets access to the functions that need OpenSSL.
 public enum PolicyReading {

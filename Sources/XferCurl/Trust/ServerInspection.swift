@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 public import XferCore
 public import XferModel
-import XferTrust
 
 /// Inspects a server's certificates under the same rules as the service's transfers. It sends no request.
 public enum ServerInspection {

@@ -1,6 +1,5 @@
 import XferCore
 import XferModel
-import XferTrust
 
 /// Judges the certificates of one handshake twice: by each policy separately, and stage by stage.
 struct ServerReportBuilder {

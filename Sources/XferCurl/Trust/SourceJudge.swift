@@ -1,6 +1,5 @@
 public import XferCore
 public import XferModel
-import XferTrust
 
 /// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
 public enum SourceJudge {

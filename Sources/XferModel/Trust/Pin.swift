@@ -1,4 +1,4 @@
-/// A certificate or key that a server's chain is compared with. `XferTrust.PinReader` makes pins from text.
+/// A certificate or key that a server's chain is compared with. `XferCurl.PinReader` makes pins from text.
 public enum Pin: Hashable, Sendable, Codable {
     /// A whole certificate: byte for byte in mode `certificate`, by its key in mode `public_key`.
     case certificate(CertificatePin)

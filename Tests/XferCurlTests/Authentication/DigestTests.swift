@@ -3,7 +3,6 @@ import XferCore
 import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// Digest authentication (RFC 7616), whose 401s within a request are not the answer.
 @Suite struct DigestTests {

@@ -2,7 +2,6 @@ import XferCore
 import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// An authority the engine knows, and attempts that are held to policies.
 struct TrustRig {

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// A test's own authority, known to its evaluator as the system's.
 struct TrustFixture {

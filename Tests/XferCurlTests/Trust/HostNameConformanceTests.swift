@@ -1,8 +1,8 @@
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// AFNetworking's tests of AFSecurityPolicy with certificates that have the host's name in one place or another.
 @Suite struct HostNameConformanceTests {

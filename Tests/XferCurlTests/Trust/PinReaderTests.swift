@@ -1,7 +1,7 @@
 import Testing
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 @Suite struct PinReaderTests {
     private let authority: TestCA

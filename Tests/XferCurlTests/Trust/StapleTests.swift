@@ -1,9 +1,9 @@
 import COpenSSL
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// Policies that require a stapled OCSP response, in real handshakes.
 @Suite struct StapleTests {

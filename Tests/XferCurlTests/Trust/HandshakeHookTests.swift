@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 @Suite struct HandshakeHookTests {
     private let fixture: TrustFixture

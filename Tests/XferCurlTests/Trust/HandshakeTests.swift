@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// The hook in real handshakes over real sockets.
 @Suite struct HandshakeTests {

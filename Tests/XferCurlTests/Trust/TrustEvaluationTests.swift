@@ -1,8 +1,8 @@
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 /// Policies × chains against what is true of the chains by their making.
 @Suite struct TrustEvaluationTests {

@@ -1,8 +1,8 @@
 import Testing
 import XferCore
+import XferCurl
 import XferModel
 import XferTestSupport
-import XferTrust
 
 @Suite struct HostNameTests {
     private let fixture: TrustFixture
