@@ -1,9 +1,10 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 @Suite struct HandshakeHookTests {
     private let fixture: TrustFixture

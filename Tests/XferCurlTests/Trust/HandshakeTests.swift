@@ -1,9 +1,10 @@
 import Glibc
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// The hook in real handshakes over real sockets.
 @Suite struct HandshakeTests {

@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// AFNetworking's tests of AFSecurityPolicy with certificates that have the host's name in one place or another.
 @Suite struct HostNameConformanceTests {

@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 @Suite struct HostNameTests {
     private let fixture: TrustFixture

@@ -1,7 +1,8 @@
 import Testing
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 @Suite struct PinReaderTests {
     private let authority: TestCA

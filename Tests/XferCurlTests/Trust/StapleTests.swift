@@ -1,9 +1,10 @@
 import COpenSSL
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// Policies that require a stapled OCSP response, in real handshakes.
 @Suite struct StapleTests {

@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// Policies × chains against what is true of the chains by their making.
 @Suite struct TrustEvaluationTests {

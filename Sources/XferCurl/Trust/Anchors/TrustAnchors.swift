@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 ///
 /// Reading a common bundle takes about 10 ms, checking that it has not changed about 1 µs. If a changed file cannot be
 /// read, the last contents that could be read stay in force.
-public final class TrustAnchors: Sendable {
+final class TrustAnchors: Sendable {
     /// The contents of the bundle at some time.
     struct Snapshot: Sendable {
         let store: AnchorStore
@@ -20,16 +20,16 @@ public final class TrustAnchors: Sendable {
         var failure: TrustAnchorsError?
     }
 
-    public let file: String
+    let file: String
     private let state = NIOLockedValueBox(State())
 
     /// Does not read the file yet.
     ///
     /// - Parameter file: a PEM bundle; nil for the system's bundle.
-    public init(file: String? = nil) { self.file = file ?? Self.systemFile }
+    init(file: String? = nil) { self.file = file ?? Self.systemFile }
 
     /// The first of the usual bundles (Debian, Fedora, Alpine) that exists, else Debian's.
-    public static var systemFile: String {
+    static var systemFile: String {
         let bundles = [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
         ]
@@ -41,7 +41,7 @@ public final class TrustAnchors: Sendable {
     /// - Returns: the generation of the contents, from 1. It increases when changed contents are read.
     /// - Throws: if the file has never been readable.
     @discardableResult
-    public func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
+    func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
 
     func current() throws(TrustAnchorsError) -> Snapshot {
         let file = file
@@ -72,10 +72,10 @@ public final class TrustAnchors: Sendable {
 }
 
 /// The reason why the authorities cannot be read.
-public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
+enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, detail: String)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .unreadable(let file, let detail): "the trust anchors in \(file) cannot be read: \(detail)"
         }
@@ -109,7 +109,7 @@ extension TrustAnchors {
     /// - Parameter known: the text for contents that were in force before, which are not parsed again; nil before the
     ///   first start, when no connection was judged by any.
     /// - Throws: when the file cannot be read, or differs from `known` and has no certificates.
-    public func fingerprint(known: String?) throws(TrustAnchorsError) -> String {
+    func fingerprint(known: String?) throws(TrustAnchorsError) -> String {
         let found = String(SHA256Digest.hex(of: try contents()).prefix(16))
         // Contents that cannot be parsed are not in force.
         if let known, found != known { _ = try AnchorStore(file: file) }
@@ -136,9 +136,9 @@ extension TrustAnchors {
 }
 
 /// SHA-256 (FIPS 180-4) of bytes in memory.
-public enum SHA256Digest {
+enum SHA256Digest {
     /// Returns the bytes as lower-case hexadecimal digits.
-    public static func hex(of bytes: [UInt8]) -> String {
+    static func hex(of bytes: [UInt8]) -> String {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1
         precondition(isDone, "OpenSSL lacks SHA-256")

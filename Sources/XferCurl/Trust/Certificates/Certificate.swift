@@ -1,11 +1,11 @@
 import COpenSSL
-public import XferModel
+import XferModel
 
 /// A parsed X.509 certificate.
 ///
 /// `@unchecked Sendable`: OpenSSL counts references atomically, and an `X509` is never changed after it is parsed
 /// (X509_up_ref(3)); OpenSSL's own locks guard its lazy caches.
-public final class Certificate: @unchecked Sendable {
+final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// Takes ownership of the caller's reference.
@@ -18,7 +18,7 @@ public final class Certificate: @unchecked Sendable {
     }
 
     /// Parses DER that contains one certificate and nothing else.
-    public convenience init?(der: [UInt8]) {
+    convenience init?(der: [UInt8]) {
         let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var next = buffer.baseAddress
             guard let made = d2i_X509(nil, &next, buffer.count) else { return nil }
@@ -37,26 +37,26 @@ public final class Certificate: @unchecked Sendable {
 
     deinit { X509_free(pointer) }
 
-    public var der: [UInt8] { Self.der(of: pointer) }
+    var der: [UInt8] { Self.der(of: pointer) }
 
     /// The SHA-256 digest of the SubjectPublicKeyInfo.
-    public var key: KeyPin { Self.key(of: pointer) }
+    var key: KeyPin { Self.key(of: pointer) }
 
-    public var pin: CertificatePin { CertificatePin(der: der, key: key, notAfter: notAfter) }
+    var pin: CertificatePin { CertificatePin(der: der, key: key, notAfter: notAfter) }
 
     /// The beginning of validity. If a date cannot be read, the certificate is valid at no time.
-    public var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .max) }
-    public var notAfter: Timestamp { Self.time(X509_get0_notAfter(pointer)) ?? Timestamp(rawValue: .min) }
+    var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .max) }
+    var notAfter: Timestamp { Self.time(X509_get0_notAfter(pointer)) ?? Timestamp(rawValue: .min) }
 
     /// RFC 2253 text without control characters, at most 200 bytes.
-    public var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
-    public var issuer: String { Self.text(of: X509_get_issuer_name(pointer)) }
+    var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
+    var issuer: String { Self.text(of: X509_get_issuer_name(pointer)) }
 
-    public var shown: ShownCertificate { ShownCertificate(subject: subject, key: key) }
+    var shown: ShownCertificate { ShownCertificate(subject: subject, key: key) }
 
     /// True if the certificate is valid for the host, by its subjectAltName alone (RFC 9525 §6). A wildcard matches one
     /// whole label.
-    public func names(_ host: ServerName) -> Bool { Self.names(pointer, host) }
+    func names(_ host: ServerName) -> Bool { Self.names(pointer, host) }
 
     // MARK: On borrowed pointers
 
@@ -116,7 +116,7 @@ public final class Certificate: @unchecked Sendable {
 
 extension Certificate {
     /// DNS names and IP addresses of the subjectAltName; names that are not ASCII are left out.
-    public var alternativeNames: [String] {
+    var alternativeNames: [String] {
         guard let all = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil) else { return [] }
         let stack = OpaquePointer(all)
         defer { GENERAL_NAMES_free(stack) }
@@ -134,7 +134,7 @@ extension Certificate {
     }
 
     /// The certificate as PEM text.
-    public var pem: String {
+    var pem: String {
         let text = Base64.encode(der)
         var lines = ["-----BEGIN CERTIFICATE-----"]
         var rest = text[...]

@@ -1,37 +1,31 @@
 import COpenSSL
-public import XferCore
-public import XferModel
+import XferCore
+import XferModel
 
 /// The server of a connection, and the policies that its certificates must satisfy.
-public struct TrustTarget: Sendable, Hashable {
+struct TrustTarget: Sendable, Hashable {
     /// The host of the attempt. It is not the SNI, which does not exist for IP addresses.
-    public var host: ServerName
-    public var port: UInt16
-    public var policies: AppliedPolicies
+    var host: ServerName
+    var port: UInt16
+    var policies: AppliedPolicies
+}
 
-    public init(host: ServerName, port: UInt16, policies: AppliedPolicies) {
-        self.host = host
-        self.port = port
-        self.policies = policies
-    }
-
-    public init(_ origin: Origin, policies: AppliedPolicies) {
+extension TrustTarget {
+    init(_ origin: Origin, policies: AppliedPolicies) {
         self.init(host: ServerName(host: origin.host), port: origin.port, policies: policies)
     }
 }
 
 /// Judges a server's certificates. It gathers the facts with OpenSSL, and `TrustDecision` decides.
-public struct ServerTrustEvaluator: Sendable {
-    public let anchors: TrustAnchors
-
-    public init(anchors: TrustAnchors) { self.anchors = anchors }
+struct ServerTrustEvaluator: Sendable {
+    let anchors: TrustAnchors
 
     /// Judges certificates outside a handshake.
     /// - Parameters:
     ///   - certificates: the list that the server sent, leaf first.
     ///   - policy: the only policy to judge by; nil for those of the target.
     ///   - securityLevel: 0 … 5, SSL_CTX_set_security_level(3).
-    public func evaluate(
+    func evaluate(
         _ certificates: [Certificate], for target: TrustTarget, by policy: AppliedPolicy? = nil,
         securityLevel: Int32 = 2
     ) -> TrustVerdict {
@@ -89,7 +83,7 @@ public struct ServerTrustEvaluator: Sendable {
 
     /// Judges the stapled OCSP response, after `evaluate` has accepted the chain.
     /// - Parameter policy: the only policy to judge by; nil for those of the target.
-    public func evaluate(
+    func evaluate(
         _ status: StapledStatus, of certificates: [Certificate], for target: TrustTarget,
         by policy: AppliedPolicy? = nil
     ) -> TrustVerdict {

@@ -1,18 +1,18 @@
 import COpenSSL
 import Glibc
-public import XferModel
+import XferModel
 
 /// A certificate and key for servers that request one.
 ///
 /// `@unchecked Sendable`: `key` is parsed once and never changed; OpenSSL counts its references atomically.
-public final class ClientIdentity: @unchecked Sendable {
+final class ClientIdentity: @unchecked Sendable {
     /// The certificates, leaf first.
-    public let certificates: [Certificate]
+    let certificates: [Certificate]
     private let key: OpaquePointer
 
     /// Reads and checks the files. Group and others must have no permissions for the key's file. The key must not be
     /// encrypted and has to belong to the leaf.
-    public init(_ files: ClientCertificateFiles) throws(ClientIdentityError) {
+    init(_ files: ClientCertificateFiles) throws(ClientIdentityError) {
         let chain = try PEMFile.read(files.certificate, isSecret: false)
         let certificates: [Certificate]
         do throws(PinError) {
@@ -52,7 +52,7 @@ public final class ClientIdentity: @unchecked Sendable {
 }
 
 /// The reason why a client certificate cannot be used.
-public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
+enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, errno: Int32)
     /// Others can read the file; `mode` has its permission bits.
     case exposed(file: String, mode: UInt32)
@@ -61,7 +61,7 @@ public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConverti
     case badKey(file: String)
     case keyOfAnother(certificate: String, key: String)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .unreadable(let file, let errno): "\(file) cannot be read: \(String(cString: strerror(errno)))"
         case .exposed(let file, let mode):

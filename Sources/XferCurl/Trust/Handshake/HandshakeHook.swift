@@ -1,53 +1,37 @@
 import COpenSSL
-public import XferCore
-public import XferModel
+import XferCore
+import XferModel
 
 /// Installs `ServerTrustEvaluator` into a TLS client: it replaces OpenSSL's own check of the certificates.
 ///
 /// It works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own certificate store
 /// is never changed.
-public struct HandshakeHook: Sendable {
+struct HandshakeHook: Sendable {
     /// The id that is passed to the closures below instead of an object: if the object was removed, `target` returns
     /// nil, and the handshake is refused.
-    public let id: UInt
+    let id: UInt
     /// Returns the server that the handshake has to be with; nil refuses the handshake. Called in the handshake, on its
     /// thread.
-    public let target: @Sendable (UInt) -> TrustTarget?
+    let target: @Sendable (UInt) -> TrustTarget?
     /// Called with each judgement and the server's certificates, leaf first, unless `target` returned nil. Called in
     /// the handshake, on its thread.
-    public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
+    let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
     /// Called with the status of the stapled response and its judgement, after `onVerdict` for an accepted chain.
     /// Called in the handshake, on its thread. If nil, no stapled response is requested.
-    public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
+    var onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
     /// Called when the server requests a client certificate, even if there is none to send. Called in the handshake, on
     /// its thread.
-    public let onCertificateRequest: (@Sendable (UInt) -> Void)?
-
+    var onCertificateRequest: (@Sendable (UInt) -> Void)?
     /// Called with the `SSL` of a connection whose server has sent close_notify (RFC 8446 §6.1), on the thread that
     /// reads. If nil, alerts are not observed.
-    public let onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)?
-
-    public init(
-        id: UInt, target: @escaping @Sendable (UInt) -> TrustTarget?,
-        onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void,
-        onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)? = nil,
-        onCertificateRequest: (@Sendable (UInt) -> Void)? = nil,
-        onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
-    ) {
-        self.id = id
-        self.target = target
-        self.onVerdict = onVerdict
-        self.onStatus = onStatus
-        self.onCloseNotify = onCloseNotify
-        self.onCertificateRequest = onCertificateRequest
-    }
+    var onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)?
 
     /// Prepares a context before its first handshake.
     /// - Parameters:
     ///   - context: an `SSL_CTX`.
     ///   - identity: the certificate and key for servers that request a certificate.
     /// - Throws: if OpenSSL refuses a step. Then the context must not be used.
-    public func install(
+    func install(
         on context: UnsafeMutableRawPointer, evaluator: ServerTrustEvaluator, minimumTLS: TLSVersion,
         identity: ClientIdentity? = nil
     ) throws(HandshakeHookError) {
@@ -81,8 +65,8 @@ public struct HandshakeHook: Sendable {
 }
 
 /// OpenSSL refused part of a context's preparation.
-public struct HandshakeHookError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
+struct HandshakeHookError: Error, Hashable, Sendable, CustomStringConvertible {
+    let description: String
 
     init(_ what: String) { description = "OpenSSL refused \(what): \(OpenSSLError.removeText() ?? "no reason given")" }
 }

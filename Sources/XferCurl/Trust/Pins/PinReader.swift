@@ -1,13 +1,13 @@
 import COpenSSL
-public import XferModel
+import XferModel
 
 /// Reads pins from text (`sha256/…` or PEM) and from files (PEM or DER).
-public enum PinReader {
+enum PinReader {
     /// The largest input, in bytes.
-    public static let maxBytes = 1 << 20
+    static let maxBytes = 1 << 20
 
     /// Reads a pin in the form of a configuration file or a call: `sha256/BASE64` or one or more PEM certificates.
-    public static func pins(inText text: String) throws(PinError) -> [Pin] {
+    static func pins(inText text: String) throws(PinError) -> [Pin] {
         guard text.utf8.count <= maxBytes else { throw .tooLarge }
         let trimmed = text.drop { $0.isWhitespace }
         if trimmed.hasPrefix("-----BEGIN") {
@@ -21,7 +21,7 @@ public enum PinReader {
     }
 
     /// Reads a pin file's contents: PEM or DER.
-    public static func pins(inFile bytes: [UInt8]) throws(PinError) -> [Pin] {
+    static func pins(inFile bytes: [UInt8]) throws(PinError) -> [Pin] {
         try certificates(in: bytes).map { .certificate($0.pin) }
     }
 
@@ -100,7 +100,7 @@ public enum PinReader {
 
 /// The reason why an input is not a pin. It never contains the input's bytes, which may be a secret, except the label
 /// of a block.
-public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
+enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badKeyPin(KeyPinError)
     case noCertificate
     case privateKey
@@ -109,7 +109,7 @@ public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badPEM(String)
     case tooLarge
 
-    public var description: String {
+    var description: String {
         switch self {
         case .badKeyPin(let error): "not a pin: \(error)"
         case .noCertificate: "no certificate found, expected PEM or DER"

@@ -1,40 +1,29 @@
 import COpenSSL
 import Glibc
-public import XferCore
+import XferCore
 import XferModel
 
 /// One TLS handshake with a server to inspect its certificates and their judgement. No request is sent.
-public enum ServerProbe {
+enum ServerProbe {
     /// The result of the handshake.
-    public struct Report: Sendable {
+    struct Report: Sendable {
         /// The certificates as sent, leaf first; empty if the handshake did not get so far.
-        public var chain: [Certificate]
+        var chain: [Certificate]
         /// The judgement of the server's certificates, or nil if the handshake ended before it.
-        public var verdict: TrustVerdict?
+        var verdict: TrustVerdict?
         /// The status of the stapled OCSP response; nil when the handshake did not get so far.
-        public var stapledStatus: StapledStatus?
+        var stapledStatus: StapledStatus?
         /// The TLS version, for example `TLSv1.3`; nil unless the handshake succeeded.
-        public var version: String?
+        var version: String?
         /// The reason why the handshake failed, OpenSSL's or the missing answer; nil when it succeeded.
-        public var failure: String?
-
-        public init(
-            chain: [Certificate], verdict: TrustVerdict?, stapledStatus: StapledStatus?, version: String?,
-            failure: String?
-        ) {
-            self.stapledStatus = stapledStatus
-            self.chain = chain
-            self.verdict = verdict
-            self.version = version
-            self.failure = failure
-        }
+        var failure: String?
     }
 
     /// Performs a handshake over a connected socket, under the rules of every connection of this service. Blocks for
     /// `timeout` seconds at most. The socket stays open, and does not block any more.
     ///
     /// - Throws: when OpenSSL cannot be prepared.
-    public static func handshake(
+    static func handshake(
         over socket: Int32, with target: TrustTarget, evaluator: ServerTrustEvaluator,
         identity: ClientIdentity? = nil, timeout: Int = 10
     ) throws(HandshakeHookError) -> Report {

@@ -1,6 +1,7 @@
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// Chains with every defect, and what is true of them by the way they were made, not by what OpenSSL says.
 struct ChainCorpus {

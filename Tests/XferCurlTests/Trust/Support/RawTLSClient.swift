@@ -1,8 +1,9 @@
 import COpenSSL
 import Glibc
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// A TLS client of one's own, set up as libcurl sets up its own: it keeps the sessions servers offer and offers them again.
 final class RawTLSClient {

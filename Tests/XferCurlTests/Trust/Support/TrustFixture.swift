@@ -1,9 +1,10 @@
 import Glibc
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// A test's own authority, known to its evaluator as the system's.
 struct TrustFixture {
