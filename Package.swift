@@ -128,10 +128,6 @@ let package = Package(
         library(
             "XferStore", ["CSQLite", "StrictJSON", "XferSystem", "XferModel", grdb, sqlite],
             embedded: ["Migrations/schema-20.sql"]),
-        coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferSystem"]),
-
-        // The fleet's tables and transactions.
-        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"], embedded: ["Schema"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -182,17 +178,18 @@ let package = Package(
             name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house,
             linkerSettings: lean),
 
-        // The agent that makes a daemon a node of a fleet.
+        // The fleet: its tables in PostgreSQL, and the agent that makes a daemon one of its nodes.
         coldLibrary(
-            "XferFleetAgent",
+            "XferFleet",
             [
-                "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
-                "XferClient", "XferFiles", "XferProtocol", "JSONRPC",
-                "XferSystem", "XferModel", "StrictJSON", lifecycle, unixSignals, logging, nioLocks,
-            ]),
+                "CLinux", "CPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
+                "XferClient", "XferFiles", "XferProtocol", "JSONRPC", "XferSystem", "XferModel", "StrictJSON",
+                lifecycle, unixSignals, logging, nioLocks,
+            ],
+            embedded: ["Tables/Schema"]),
         .executableTarget(
             name: "xfer-fleet",
-            dependencies: ["CEmptyICU", "XferFleetAgent", "XferDaemon", "XferModel", "CVersion", argumentParser],
+            dependencies: ["CEmptyICU", "XferFleet", "XferDaemon", "XferModel", "CVersion", argumentParser],
             swiftSettings: house, linkerSettings: lean),
 
         // Programs that show the client library.
@@ -205,7 +202,7 @@ let package = Package(
 
         // Agents without engines, for `make bench ROW=fleet`.
         .executableTarget(
-            name: "fleet-bench", dependencies: ["XferFleet", "XferPostgres", "XferCore", "XferModel"],
+            name: "fleet-bench", dependencies: ["XferFleet", "XferCore", "XferModel"],
             path: "Benchmarks/fleet", swiftSettings: house),
 
         // Tests.
@@ -227,8 +224,6 @@ let package = Package(
         tests(
             "XferStoreTests", ["CSQLite", "XferStore", "XferSystem", "XferModel", "XferTestSupport", grdb, sqlite],
             fixtures: ["Fixtures"]),
-        tests("XferPostgresTests", ["XferPostgres", "XferTestSupport"]),
-        tests("XferFleetTests", ["XferFleet", "XferPostgres", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests(
             "XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"],
             fixtures: ["Fixtures"]),
@@ -276,8 +271,11 @@ let package = Package(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
         tests(
-            "XferFleetAgentTests",
-            ["XferFleetAgent", "XferDaemon", "XferProtocol", "XferModel", "XferTestSupport", "StrictJSON"]),
+            "XferFleetTests",
+            [
+                "XferFleet", "XferCore", "XferDaemon", "XferProtocol", "XferModel", "XferTestSupport", "StrictJSON",
+                nioLocks,
+            ]),
         // Parsers of outside input, each as a function of bytes.
         .target(
             name: "FuzzTargets",

@@ -2,7 +2,6 @@ import Glibc
 import XferCore
 import XferFleet
 import XferModel
-import XferPostgres
 
 /// Agents without engines: they claim and end at once. Prints one figure a line, `name value`.
 ///

@@ -2,7 +2,7 @@ import ArgumentParser
 import CVersion
 import Glibc
 import XferDaemon
-import XferFleetAgent
+import XferFleet
 import XferModel
 
 /// `xfer-fleet`: the agent that makes this machine's xferd a node of a fleet.

@@ -19,10 +19,6 @@ enum ImportTable {
         ],
         "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferSystem", "XferModel", "SystemPackage"],
         "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferSystem", "XferModel"],
-        "XferPostgres": posix + ["CLinux", "CPostgres", "XferSystem"],
-
-        // The fleet's tables and transactions.
-        "XferFleet": posix + ["XferPostgres", "XferCore", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
@@ -51,13 +47,13 @@ enum ImportTable {
         ],
         "xferd": ["CVersion", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
-        // The agent of a fleet's node.
-        "XferFleetAgent": posix + [
-            "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
-            "XferClient", "XferFiles", "XferProtocol", "JSONRPC", "XferSystem", "XferModel", "StrictJSON",
-            "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers",
+        // The fleet: its tables in PostgreSQL, and the agent of a node.
+        "XferFleet": posix + [
+            "CLinux", "CPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore", "XferClient",
+            "XferFiles", "XferProtocol", "JSONRPC", "XferSystem", "XferModel", "StrictJSON", "ServiceLifecycle",
+            "UnixSignals", "NIOConcurrencyHelpers",
         ],
-        "xfer-fleet": ["CVersion", "XferFleetAgent", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
+        "xfer-fleet": ["CVersion", "XferFleet", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
         // The client.
         "XferClient": posix + [
