@@ -1,7 +1,7 @@
 /// Arrays of one dimension in PostgreSQL's text form (manual, 8.15.2), with which one parameter carries many values.
-public enum PostgresArray {
+enum PostgresArray {
     /// An array for `$1::text[]` and other types whose elements are texts.
-    public static func texts(_ elements: some Sequence<String?>) -> String {
+    static func texts(_ elements: some Sequence<String?>) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         var isFirst = true
         for element in elements {
@@ -23,22 +23,22 @@ public enum PostgresArray {
     }
 
     /// An array for `$1::bigint[]` and other types of numbers.
-    public static func integers(_ elements: some Sequence<Int64?>) -> String {
+    static func integers(_ elements: some Sequence<Int64?>) -> String {
         "{" + elements.map { $0.map { String($0) } ?? "NULL" }.joined(separator: ",") + "}"
     }
 
     /// An array for `$1::boolean[]`.
-    public static func bools(_ elements: some Sequence<Bool>) -> String {
+    static func bools(_ elements: some Sequence<Bool>) -> String {
         "{" + elements.map { $0 ? "t" : "f" }.joined(separator: ",") + "}"
     }
 
     /// An array for `$1::bytea[]`.
-    public static func bytes(_ elements: some Sequence<[UInt8]?>) -> String {
+    static func bytes(_ elements: some Sequence<[UInt8]?>) -> String {
         texts(elements.map { $0.map(hexadecimal) })
     }
 
     /// Writes bytes in the hex format (manual, 8.4.1), for `$1::bytea`.
-    public static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text = Array("\\x".utf8)
         for byte in bytes {
@@ -49,7 +49,7 @@ public enum PostgresArray {
     }
 
     /// The bytes that `encode(…, 'hex')` wrote; nil for other texts.
-    public static func bytes(hexadecimal text: String) -> [UInt8]? {
+    static func bytes(hexadecimal text: String) -> [UInt8]? {
         func digit(_ byte: UInt8) -> UInt8? {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -30,7 +30,7 @@ public final class PostgresConnection: Sendable {
     deinit { close() }
 
     /// Ends the connection after the present statement; waiting calls fail with `closed`.
-    public func close() {
+    func close() {
         schedule.withLock { $0.isClosed = true }
         wakeUp.signal()
     }
@@ -39,7 +39,7 @@ public final class PostgresConnection: Sendable {
     ///
     /// If PostgreSQL aborted a statement in favour of another transaction (`isTransient`), it had no effect and is run
     /// again, up to five times.
-    public func execute(_ sql: String, _ parameters: [String?] = []) async throws(PostgresError) -> PostgresResult {
+    func execute(_ sql: String, _ parameters: [String?] = []) async throws(PostgresError) -> PostgresResult {
         try await perform { session throws(PostgresError) in
             try session.repeating { session throws(PostgresError) in try session.execute(sql, parameters) }
         }
@@ -87,7 +87,7 @@ public final class PostgresConnection: Sendable {
     /// - Parameters:
     ///   - due: when to send it. Another call replaces a statement that is not sent yet.
     ///   - then: gets the answer on the connection's thread, and must not block. Not called after `cancelTimed`.
-    public func execute(
+    func execute(
         _ sql: String, _ parameters: [String?], at due: SuspendingClock.Instant,
         then: @escaping @Sendable (Result<PostgresResult, PostgresError>) -> Void
     ) {
@@ -103,20 +103,20 @@ public final class PostgresConnection: Sendable {
     }
 
     /// Cancels the timed statement, if it is not sent yet.
-    public func cancelTimed() { schedule.withLock { $0.timed = nil } }
+    func cancelTimed() { schedule.withLock { $0.timed = nil } }
 
     /// Checks if there is work, and calls `ring` if so or if the database cannot be queried.
     ///
     /// After the first check the next one follows a NOTIFY on the channel. It follows after the interval instead if a
     /// pooler prevents the server from notifying this connection, or if the answer requires it. An answer without work
     /// wakes no other thread. Another call replaces the watch.
-    public func watch(_ watch: PostgresWatch) {
+    func watch(_ watch: PostgresWatch) {
         schedule.withLock { $0.watch = (watch, .now) }
         wakeUp.signal()
     }
 
     /// Ends the watch. A check in progress may still call `ring`.
-    public func endWatch() { schedule.withLock { $0.watch = nil } }
+    func endWatch() { schedule.withLock { $0.watch = nil } }
 
     // MARK: The thread
 

@@ -1,6 +1,6 @@
 /// An error of PostgreSQL or of the way to it. No text of it has the password.
 public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
-    public enum Kind: String, Hashable, Sendable {
+    enum Kind: String, Hashable, Sendable {
         /// The settings contradict themselves or have something that must not be there.
         case settings
         /// No connection could be made.
@@ -21,16 +21,16 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
         case form
     }
 
-    public let kind: Kind
+    let kind: Kind
     /// The code of five characters (PostgreSQL manual, appendix A); nil if the server sent none.
-    public let sqlState: String?
+    let sqlState: String?
     /// `ERROR`, `FATAL` or `PANIC`, not translated; nil if the server sent none.
-    public let severity: String?
-    public let message: String
+    let severity: String?
+    let message: String
     /// True if the statement or the commit may have taken effect all the same.
-    public let isOutcomeUnknown: Bool
+    let isOutcomeUnknown: Bool
 
-    public init(
+    init(
         _ kind: Kind, _ message: String, sqlState: String? = nil, severity: String? = nil,
         isOutcomeUnknown: Bool = false
     ) {
@@ -42,7 +42,7 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// True if the same transaction may succeed if it is made again: serialization_failure, deadlock_detected.
-    public var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
+    var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
 
     public var description: String {
         let state = sqlState.map { " (SQLSTATE \($0))" } ?? ""

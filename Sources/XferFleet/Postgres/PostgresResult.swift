@@ -3,30 +3,30 @@ public struct PostgresResult: Hashable, Sendable {
     let columns: Int
     let values: [String?]
     /// The number of rows that an INSERT, UPDATE, DELETE or SELECT concerned.
-    public let affected: Int
+    let affected: Int
     /// PostgreSQL's tag of the executed command.
     let tag: String
 
     /// The number of rows.
-    public var count: Int { columns == 0 ? 0 : values.count / columns }
+    var count: Int { columns == 0 ? 0 : values.count / columns }
 
     /// The rows in their order.
-    public var rows: some Sequence<PostgresRow> {
+    var rows: some Sequence<PostgresRow> {
         (0..<count).lazy.map { PostgresRow(values: values[($0 * columns)..<(($0 + 1) * columns)]) }
     }
 
     /// The first row; nil if there is none.
-    public var first: PostgresRow? { rows.first { _ in true } }
+    var first: PostgresRow? { rows.first { _ in true } }
 }
 
 /// A row of an answer. Columns are counted from 0.
-public struct PostgresRow: Sendable {
+struct PostgresRow: Sendable {
     let values: ArraySlice<String?>
 
     /// The column's text; nil for NULL.
     ///
     /// - Throws: `form` if there is no such column.
-    public func optional(_ column: Int) throws(PostgresError) -> String? {
+    func optional(_ column: Int) throws(PostgresError) -> String? {
         guard column >= 0, column < values.count else {
             throw PostgresError(.form, "the answer has \(values.count) columns, expected more than \(column)")
         }
@@ -36,12 +36,12 @@ public struct PostgresRow: Sendable {
     /// The column's text.
     ///
     /// - Throws: `form` if the column is NULL.
-    public func text(_ column: Int) throws(PostgresError) -> String {
+    func text(_ column: Int) throws(PostgresError) -> String {
         guard let text = try optional(column) else { throw PostgresError(.form, "column \(column) is NULL") }
         return text
     }
 
-    public func optionalInteger(_ column: Int) throws(PostgresError) -> Int64? {
+    func optionalInteger(_ column: Int) throws(PostgresError) -> Int64? {
         guard let text = try optional(column) else { return nil }
         guard let value = Int64(text, radix: 10) else {
             throw PostgresError(.form, "column \(column) is \(text.prefix(40)), expected an integer")
@@ -49,12 +49,12 @@ public struct PostgresRow: Sendable {
         return value
     }
 
-    public func integer(_ column: Int) throws(PostgresError) -> Int64 {
+    func integer(_ column: Int) throws(PostgresError) -> Int64 {
         guard let value = try optionalInteger(column) else { throw PostgresError(.form, "column \(column) is NULL") }
         return value
     }
 
-    public func optionalNumber(_ column: Int) throws(PostgresError) -> Double? {
+    func optionalNumber(_ column: Int) throws(PostgresError) -> Double? {
         guard let text = try optional(column) else { return nil }
         guard let value = Double(text) else {
             throw PostgresError(.form, "column \(column) is \(text.prefix(40)), expected a number")
@@ -63,7 +63,7 @@ public struct PostgresRow: Sendable {
     }
 
     /// `t` or `f`, as PostgreSQL writes them.
-    public func bool(_ column: Int) throws(PostgresError) -> Bool {
+    func bool(_ column: Int) throws(PostgresError) -> Bool {
         switch try text(column) {
         case "t": return true
         case "f": return false

@@ -121,17 +121,17 @@ public struct PostgresTransaction {
 public struct PostgresSettings: Hashable, Sendable {
     /// A connection string of libpq's, as a URI or as `keyword=value` pairs (PostgreSQL manual, 34.1.1), without a
     /// password.
-    public var connection: String
+    var connection: String
     /// A file that contains the password and nothing else but an end of line; nil leaves it to libpq (`passfile`).
-    public var passwordFile: String?
+    var passwordFile: String?
     /// The longest time for making a connection, in whole seconds.
-    public var connectTimeout: Int
+    var connectTimeout: Int
     /// The longest time for which the server may execute one statement.
-    public var statementTimeout: Duration
+    var statementTimeout: Duration
     /// The number of callers that may wait for one connection.
-    public var maxWaiting: Int
+    var maxWaiting: Int
     /// The `application_name` in the server's lists.
-    public var applicationName: String
+    var applicationName: String
 
     public init(
         connection: String, passwordFile: String? = nil, connectTimeout: Int = 10,

@@ -1,5 +1,5 @@
 /// A query that a connection's thread repeats: whether there is work.
-public final class PostgresWatch: Sendable {
+final class PostgresWatch: Sendable {
     /// The result of a check.
     enum Check {
         /// There is work, or the database did not answer.
@@ -20,7 +20,7 @@ public final class PostgresWatch: Sendable {
     ///   - sql: answers one row: whether there is work, and whether to query again after the interval.
     ///   - channel: the channel on which others notify of changes. A lower-case name, inserted into SQL unchanged.
     ///   - ring: called on the connection's thread; must not block.
-    public init(
+    init(
         _ sql: String, _ parameters: [String?], channel: String, every interval: Duration,
         ring: @escaping @Sendable () -> Void
     ) {

@@ -56,18 +56,18 @@ public final class FleetDatabase: Sendable {
     }
 
     /// Ends the connections. Calls that wait fail.
-    public func close() {
+    func close() {
         for connection in [connections.beats, connections.work, connections.calls] { connection.close() }
     }
 
     public var tasks: FleetTaskTable { FleetTaskTable(connections: connections) }
-    public var batches: FleetBatchTable { FleetBatchTable(connections: connections) }
+    var batches: FleetBatchTable { FleetBatchTable(connections: connections) }
     public var nodes: FleetNodeTable { FleetNodeTable(connections: connections) }
     public var leases: FleetLeaseTable { FleetLeaseTable(connections: connections) }
-    public var permits: FleetPermitTable { FleetPermitTable(connections: connections) }
-    public var takeovers: FleetTakeovers { FleetTakeovers(connections: connections) }
+    var permits: FleetPermitTable { FleetPermitTable(connections: connections) }
+    var takeovers: FleetTakeovers { FleetTakeovers(connections: connections) }
     public var limits: FleetLimitTable { FleetLimitTable(connections: connections) }
-    public var tokens: FleetTokenTable { FleetTokenTable(connections: connections) }
+    var tokens: FleetTokenTable { FleetTokenTable(connections: connections) }
     public var events: FleetEventTable { FleetEventTable(connections: connections) }
 }
 

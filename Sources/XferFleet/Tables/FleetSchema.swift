@@ -1,7 +1,7 @@
 /// The schema of the database, and its migration to this program's schema.
-public enum FleetSchema {
+enum FleetSchema {
     /// The version of the schema that this program creates.
-    public static var known: Int { FleetMigration.newest }
+    static var known: Int { FleetMigration.newest }
 
     /// The number of the last step taken, and of the last that a program must know; nil without tables.
     private struct Found {

@@ -1,5 +1,6 @@
 import Testing
-import XferFleet
+
+@testable import XferFleet
 
 @Suite struct PostgresArrayTests {
     @Test func textsAreQuotedSuchThatPostgreSQLReadsThemAsTheyAre() {

@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferFleet
 import XferModel
 import XferTestSupport
+
+@testable import XferFleet
 
 @Suite struct ClaimTests {
     @Test func anAddedTaskIsClaimedOnceAndEndsOnce() async throws {

@@ -1,7 +1,8 @@
 import Testing
 import XferCore
-import XferFleet
 import XferTestSupport
+
+@testable import XferFleet
 
 @Suite struct EventTests {
     @Test func eventsTellOfEveryStepWithoutAGap() async throws {

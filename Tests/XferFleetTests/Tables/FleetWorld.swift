@@ -1,7 +1,8 @@
 import XferCore
-import XferFleet
 import XferModel
 import XferTestSupport
+
+@testable import XferFleet
 
 /// A migrated fleet in a database of its own.
 struct FleetWorld {

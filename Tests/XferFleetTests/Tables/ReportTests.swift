@@ -1,7 +1,8 @@
 import Testing
 import XferCore
-import XferFleet
 import XferTestSupport
+
+@testable import XferFleet
 
 @Suite struct ReportTests {
     private static func failure(_ body: () async throws(FleetError) -> Void) async -> PostgresError? {

@@ -1,7 +1,8 @@
 import Testing
 import XferCore
-import XferFleet
 import XferModel
+
+@testable import XferFleet
 
 @Suite struct WishTests {
     @Test func aWishForAWaitingTaskActsAtOnceAndAForeignTaskIsNotSeen() async throws {

@@ -2,7 +2,7 @@ import XferModel
 
 extension FleetBatchTable {
     /// Makes a batch, or finds the one with the same `client_key`.
-    public func add(owner: String, name: String?, clientKey: String?, fingerprint: String)
+    func add(owner: String, name: String?, clientKey: String?, fingerprint: String)
         async throws(FleetError) -> FleetBatchOutcome
     {
         let added = try await calls.run(
@@ -24,12 +24,12 @@ extension FleetBatchTable {
     }
 
     /// A batch with the counts of its tasks; nil if there is none.
-    public func get(_ id: FleetBatchID) async throws(FleetError) -> FleetBatchRow? {
+    func get(_ id: FleetBatchID) async throws(FleetError) -> FleetBatchRow? {
         try await rows("b.id = $1::bigint", [id.description], limit: 1).first
     }
 
     /// Batches of an owner, nil for all, that were added before `before`, the newest first; `limit` at most 1,000.
-    public func list(owner: String?, before: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
+    func list(owner: String?, before: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
         try await rows(
             "($1::text IS NULL OR o.name = $1) AND b.id < $2::bigint", [owner, String(before?.rawValue ?? .max)],
             limit: min(max(limit, 1), FleetTaskPage.limit))

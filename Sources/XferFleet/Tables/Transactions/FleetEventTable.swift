@@ -3,7 +3,7 @@ import XferModel
 
 extension FleetEventTable {
     /// Events after `since`, `limit` at most 1,000.
-    public func list(since: Int64, limit: Int, filter: FleetEventFilter = FleetEventFilter())
+    func list(since: Int64, limit: Int, filter: FleetEventFilter = FleetEventFilter())
         async throws(FleetError) -> FleetEventPage
     {
         let limit = min(max(limit, 1), FleetEventPage.limit)
@@ -34,7 +34,7 @@ extension FleetEventTable {
     }
 
     /// The number of the newest event. Numbers are given in the order of commits.
-    public func newest() async throws(FleetError) -> Int64 {
+    func newest() async throws(FleetError) -> Int64 {
         try await calls.run("SELECT (SELECT seq FROM fleet_event ORDER BY seq DESC LIMIT 1)").one {
             (row) throws(PostgresError) in try row.integer(0)
         }

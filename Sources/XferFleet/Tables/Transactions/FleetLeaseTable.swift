@@ -38,7 +38,7 @@ extension FleetLeaseTable {
     /// repeated may have been made. Needed only for tasks that are not repeatable.
     ///
     /// - Returns: tasks whose claim is void: they must not begin.
-    public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
+    func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
         -> [FleetTaskID]
     {
         guard !claimKeys.isEmpty else { return [] }
@@ -50,7 +50,7 @@ extension FleetLeaseTable {
     }
 
     /// The node's leases, by task.
-    public func list(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLease] {
+    func list(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLease] {
         try await list(ofNode: registration.node, after: nil, limit: nil)
     }
 
@@ -72,7 +72,7 @@ extension FleetLeaseTable {
     }
 
     /// Wishes that wait for this node, in their order, at most 1,000.
-    public func wishes(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLeaseWish] {
+    func wishes(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLeaseWish] {
         try await work.run(
             "SELECT id, task, claim, wish, argument FROM fleet_wish WHERE node = $1::bigint ORDER BY id LIMIT 1000",
             [registration.node.description]

@@ -10,7 +10,7 @@ extension FleetLimitTable {
     }
 
     /// Groups of an owner, nil for all.
-    public func groups(owner: String?) async throws(FleetError) -> [FleetGroupRow] {
+    func groups(owner: String?) async throws(FleetError) -> [FleetGroupRow] {
         try await calls.run(
             """
             SELECT o.name, g.name, g.max_active, g.is_paused, \(Self.counts("group_id", "g.id"))
@@ -27,20 +27,20 @@ extension FleetLimitTable {
 
     /// Sets the highest number of a group's tasks that the whole fleet runs at the same time; nil removes the limit.
     /// Creates the group if there is none.
-    public func setGroup(owner: String, name: String, maxActive: Int?) async throws(FleetError) {
+    func setGroup(owner: String, name: String, maxActive: Int?) async throws(FleetError) {
         guard !name.isEmpty else { throw .invalid(field: "group", reason: "the name is empty") }
         let limit = try Self.limit(maxActive)
         _ = try await calls.run("SELECT fleet_limit_group($1, $2, $3::integer)", [owner, name, limit])
     }
 
     /// Pauses or resumes the claiming of a group's tasks. Creates the group if there is none.
-    public func setGroup(owner: String, name: String, isPaused: Bool) async throws(FleetError) {
+    func setGroup(owner: String, name: String, isPaused: Bool) async throws(FleetError) {
         guard !name.isEmpty else { throw .invalid(field: "group", reason: "the name is empty") }
         _ = try await calls.run("SELECT fleet_pause_group($1, $2, $3::boolean)", [owner, name, isPaused ? "t" : "f"])
     }
 
     /// Hosts that have a limit, a cool-down, or queued or leased tasks.
-    public func hosts() async throws(FleetError) -> [FleetHostRow] {
+    func hosts() async throws(FleetError) -> [FleetHostRow] {
         try await calls.run(
             """
             SELECT * FROM (
@@ -65,13 +65,13 @@ extension FleetLimitTable {
     }
 
     /// Starts a cooldown, during which nothing is claimed for the host; a shorter one never ends a longer one.
-    public func coolDown(host: String, for duration: Duration) async throws(FleetError) {
+    func coolDown(host: String, for duration: Duration) async throws(FleetError) {
         _ = try await work.run(
             "SELECT fleet_cool_down($1, $2::bigint)", [host, String(max(0, duration.wholeMicroseconds))])
     }
 
     /// All owners that ever had a task or a limit.
-    public func owners() async throws(FleetError) -> [FleetOwnerRow] {
+    func owners() async throws(FleetError) -> [FleetOwnerRow] {
         try await calls.run(
             "SELECT o.name, o.max_active, \(Self.counts("owner", "o.id")) FROM fleet_owner o ORDER BY o.name"
         ).map { (row) throws(PostgresError) in
@@ -82,7 +82,7 @@ extension FleetLimitTable {
     }
 
     /// Sets the highest number of an owner's tasks that the whole fleet runs at once; nil removes the limit.
-    public func setOwner(_ name: String, maxActive: Int?) async throws(FleetError) {
+    func setOwner(_ name: String, maxActive: Int?) async throws(FleetError) {
         let limit = try Self.limit(maxActive)
         _ = try await calls.run("SELECT fleet_limit_owner($1, $2::integer)", [name, limit])
     }
@@ -97,7 +97,7 @@ extension FleetLimitTable {
     }
 
     /// Rates of the whole fleet, and how many nodes share them.
-    public func rates() async throws(FleetError) -> FleetRates {
+    func rates() async throws(FleetError) -> FleetRates {
         try await work.run(
             """
             SELECT receive_rate, send_rate, (SELECT count(*) FROM fleet_node WHERE NOT is_down AND NOT is_draining)
@@ -111,7 +111,7 @@ extension FleetLimitTable {
     }
 
     /// Sets the rates of the whole fleet in bytes per second; 0 is unlimited, nil leaves the rate unchanged.
-    public func setRates(receive: Int64?, send: Int64?) async throws(FleetError) {
+    func setRates(receive: Int64?, send: Int64?) async throws(FleetError) {
         guard receive ?? 0 >= 0, send ?? 0 >= 0 else { throw .invalid(field: "rate", reason: "a rate is negative") }
         _ = try await calls.run(
             """
@@ -121,13 +121,13 @@ extension FleetLimitTable {
     }
 
     /// True if the node's xferd has a share of the fleet's rates, so that it has to be removed when there are no rates.
-    public func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
+    func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
         try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count
             > 0
     }
 
     /// Records that, before the share is set or after it was removed.
-    public func setShare(_ registration: FleetRegistration, _ hasShare: Bool) async throws(FleetError) {
+    func setShare(_ registration: FleetRegistration, _ hasShare: Bool) async throws(FleetError) {
         let statement =
             hasShare
             ? "INSERT INTO fleet_share VALUES ($1::bigint) ON CONFLICT DO NOTHING"

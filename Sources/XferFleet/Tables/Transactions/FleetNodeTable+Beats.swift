@@ -7,7 +7,7 @@ extension FleetNodeTable {
     /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
     /// - Returns: nil if the registration is superseded, or the node is considered down or was removed: the agent stops
     ///   its work and registers again only if it may.
-    public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> FleetBeat? {
+    func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> FleetBeat? {
         if let figures, figures.utf8.count > FleetEnd.detailLimit {
             throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
         }
@@ -17,7 +17,7 @@ extension FleetNodeTable {
     /// Beats after that time, unless `cancelBeat` is called before. No other thread wakes up before the answer.
     ///
     /// - Parameter then: called on the connection's thread; must not block.
-    public func beat(
+    func beat(
         _ registration: FleetRegistration, after time: Duration,
         then: @escaping @Sendable (Result<FleetBeat?, FleetError>) -> Void
     ) {
@@ -34,7 +34,7 @@ extension FleetNodeTable {
     }
 
     /// Cancels the timed beat. One that is sent already is answered.
-    public func cancelBeat() { beats.cancelTimed() }
+    func cancelBeat() { beats.cancelTimed() }
 
     private static func beatParameters(_ registration: FleetRegistration, _ figures: String?) -> [String?] {
         [registration.node.description, String(registration.incarnation), figures]
@@ -83,7 +83,7 @@ extension FleetNodeTable {
     /// - Parameters:
     ///   - isClaiming: true if the node would claim a task.
     ///   - ring: called on the connection's thread; must not block.
-    public func watch(
+    func watch(
         _ registration: FleetRegistration, isClaiming: Bool, every interval: Duration,
         ring: @escaping @Sendable () -> Void
     ) {
@@ -97,11 +97,11 @@ extension FleetNodeTable {
                 ring: ring))
     }
 
-    public func endWatch() { work.endWatch() }
+    func endWatch() { work.endWatch() }
 
     /// Notifies all agents to check for work. A transaction of its own: transactions that change something are not
     /// delayed by it, and if it is lost the next beat checks.
-    public func announce() async throws(FleetError) { _ = try await calls.run("NOTIFY \(Self.channel)") }
+    func announce() async throws(FleetError) { _ = try await calls.run("NOTIFY \(Self.channel)") }
 
     private static let channel = "xfer_fleet"
 }

@@ -37,14 +37,14 @@ extension FleetNodeTable {
     /// Allows the node to claim tasks again that it has declined: its settings or its daemon's may have changed.
     ///
     /// - Returns: true if there were any.
-    public func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
+    func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
         try await work.run(
             "DELETE FROM fleet_declined WHERE node = $1::bigint", [registration.node.description]
         ).affected > 0
     }
 
     /// The identity of the fleet; changes with a new database.
-    public func fleetID() async throws(FleetError) -> String {
+    func fleetID() async throws(FleetError) -> String {
         try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }
     }
 
@@ -52,7 +52,7 @@ extension FleetNodeTable {
     ///
     /// - Parameter isCounting: true to count leases and pinned tasks. Observers of beats leave that out: it is the
     ///   only part whose cost grows with the queue.
-    public func list(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
+    func list(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
         let counts =
             isCounting
             ? """
@@ -95,7 +95,7 @@ extension FleetNodeTable {
     }
 
     /// Sets if the node drains. A node that drains claims nothing more.
-    public func setDraining(_ node: String, _ isDraining: Bool) async throws(FleetError) {
+    func setDraining(_ node: String, _ isDraining: Bool) async throws(FleetError) {
         let answer = try await calls.run("SELECT fleet_drain($1, $2::boolean)", [node, isDraining ? "t" : "f"])
         guard try answer.one({ (row) throws(PostgresError) in try row.bool(0) }) else { throw .noSuchNode(node) }
     }

@@ -7,7 +7,7 @@ extension FleetPermitTable {
     ///
     /// - Returns: tasks whose claim is void: they must not be published.
     /// - Throws: `superseded`.
-    public func give(_ registration: FleetRegistration, _ permits: [FleetPermit])
+    func give(_ registration: FleetRegistration, _ permits: [FleetPermit])
         async throws(FleetError) -> [FleetTaskID]
     {
         guard !permits.isEmpty else { return [] }
@@ -26,7 +26,7 @@ extension FleetPermitTable {
     }
 
     /// Permits of earlier claims of these tasks that no node has checked yet.
-    public func open(_ claimKeys: [FleetClaimKey]) async throws(FleetError) -> [FleetOpenPermit] {
+    func open(_ claimKeys: [FleetClaimKey]) async throws(FleetError) -> [FleetOpenPermit] {
         guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             """
@@ -40,7 +40,7 @@ extension FleetPermitTable {
     ///
     /// - Returns: tasks whose claim is now void.
     /// - Throws: `superseded`.
-    public func close(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey])
+    func close(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey])
         async throws(FleetError) -> [FleetTaskID]
     {
         guard !claimKeys.isEmpty else { return [] }
@@ -52,7 +52,7 @@ extension FleetPermitTable {
     }
 
     /// The node's permits to publish for tasks that it no longer has.
-    public func list(_ registration: FleetRegistration, ofTasks tasks: [FleetTaskID])
+    func list(_ registration: FleetRegistration, ofTasks tasks: [FleetTaskID])
         async throws(FleetError) -> [FleetPermit]
     {
         guard !tasks.isEmpty else { return [] }

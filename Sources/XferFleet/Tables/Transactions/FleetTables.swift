@@ -23,7 +23,7 @@ extension FleetTransactions {
 public struct FleetTaskTable: FleetTransactions { let connections: FleetConnections }
 
 /// Batches of tasks.
-public struct FleetBatchTable: FleetTransactions { let connections: FleetConnections }
+struct FleetBatchTable: FleetTransactions { let connections: FleetConnections }
 
 /// Nodes: registrations, beats, and the signals that wake an idle agent.
 public struct FleetNodeTable: FleetTransactions { let connections: FleetConnections }
@@ -32,16 +32,16 @@ public struct FleetNodeTable: FleetTransactions { let connections: FleetConnecti
 public struct FleetLeaseTable: FleetTransactions { let connections: FleetConnections }
 
 /// Permits to publish on shared storage.
-public struct FleetPermitTable: FleetTransactions { let connections: FleetConnections }
+struct FleetPermitTable: FleetTransactions { let connections: FleetConnections }
 
 /// Takeovers of the leases of nodes that are down or removed.
-public struct FleetTakeovers: FleetTransactions { let connections: FleetConnections }
+struct FleetTakeovers: FleetTransactions { let connections: FleetConnections }
 
 /// Limits of groups, hosts and owners, and the fleet's rates.
 public struct FleetLimitTable: FleetTransactions { let connections: FleetConnections }
 
 /// Tokens of clients on the network.
-public struct FleetTokenTable: FleetTransactions { let connections: FleetConnections }
+struct FleetTokenTable: FleetTransactions { let connections: FleetConnections }
 
 /// The fleet's events.
 public struct FleetEventTable: FleetTransactions { let connections: FleetConnections }

@@ -10,7 +10,7 @@ extension FleetTakeovers {
     ///
     /// - Parameter observed: the row by which the observer judged.
     /// - Returns: true if the node is down now.
-    public func takeOver(_ observed: FleetNodeRow) async throws(FleetError) -> Bool {
+    func takeOver(_ observed: FleetNodeRow) async throws(FleetError) -> Bool {
         let isDown = try await work.run(
             "SELECT fleet_mark_down($1::bigint, $2::bigint, $3::bigint)",
             [observed.id.description, String(observed.incarnation), String(observed.beat)]
@@ -24,7 +24,7 @@ extension FleetTakeovers {
     }
 
     /// Decides on leases of this node whose tasks are missing in its store (`TakeoverRules.Cause.unknownToNode`).
-    public func abandon(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) {
+    func abandon(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) {
         let wanted = Set(claimKeys)
         guard !wanted.isEmpty else { return }
         let leases = try await FleetLeaseTable(connections: connections).list(registration).filter {
@@ -68,14 +68,14 @@ extension FleetTakeovers {
     }
 
     /// The effects that `forget` would have on the node's tasks, at most 1,000 of them from the lowest id on.
-    public func forgetEffects(_ node: String, after: FleetTaskID?) async throws(FleetError) -> [FleetForgetEffect] {
+    func forgetEffects(_ node: String, after: FleetTaskID?) async throws(FleetError) -> [FleetForgetEffect] {
         try await forgettable(node, after: after, limit: 1000).map { task in
             FleetForgetEffect(task: task.id, state: task.state, verdict: task.verdict)
         }
     }
 
     /// Requests of tasks for these shared storages, at most 1,000 from the lowest id on.
-    public func specifications(on storages: Set<String>, after: FleetTaskID?) async throws(FleetError)
+    func specifications(on storages: Set<String>, after: FleetTaskID?) async throws(FleetError)
         -> [(task: FleetTaskID, storage: String, spec: String)]
     {
         let places = storages.sorted().map { FleetPlace.storage($0).description }
@@ -92,7 +92,7 @@ extension FleetTakeovers {
     /// Removes a node that never comes back, after it has decided on all of its tasks.
     ///
     /// - Throws: `nodeIsUp` unless the node is down.
-    public func forget(_ node: String) async throws(FleetError) {
+    func forget(_ node: String) async throws(FleetError) {
         guard
             let row = try await FleetNodeTable(connections: connections).list(isCounting: false).first(where: {
                 $0.description.name == node

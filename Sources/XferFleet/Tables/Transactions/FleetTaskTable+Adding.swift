@@ -3,7 +3,7 @@ import XferModel
 
 extension FleetTaskTable {
     /// The highest number of tasks in one `add`.
-    public static let addLimit = 1000
+    static let addLimit = 1000
 
     /// Adds tasks in one transaction, at most `addLimit`.
     ///
@@ -67,7 +67,7 @@ extension FleetTaskTable {
     ///
     /// - Returns: the number of tasks; call again if it is 500.
     @discardableResult
-    public func wakeDelayed() async throws(FleetError) -> Int {
+    func wakeDelayed() async throws(FleetError) -> Int {
         try await work.run("SELECT fleet_wake(500)").one { (row) throws(PostgresError) in
             Int(clamping: try row.integer(0))
         }

@@ -2,12 +2,12 @@ import XferCore
 
 extension FleetTaskTable {
     /// Returns one task with all columns; nil if there is none.
-    public func get(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
+    func get(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
         try await get([id]).first
     }
 
     /// Returns these tasks, optionally with their specifications. Tasks that do not exist are left out.
-    public func get(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
+    func get(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
             "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",
             [PostgresArray.integers(ids.map(\.rawValue)), withSpecs ? "true" : "false"]
@@ -40,7 +40,7 @@ extension FleetTaskTable {
     }
 
     /// The kept result of a task; nil if there is none.
-    public func result(_ id: FleetTaskID) async throws(FleetError) -> [UInt8]? {
+    func result(_ id: FleetTaskID) async throws(FleetError) -> [UInt8]? {
         try await calls.run("SELECT encode(body, 'hex') FROM fleet_result WHERE task = $1::bigint", [id.description])
             .map { (row) throws(PostgresError) in
                 guard let bytes = PostgresArray.bytes(hexadecimal: try row.text(0)) else {
@@ -51,7 +51,7 @@ extension FleetTaskTable {
     }
 
     /// A page of tasks by id, without their specs; `limit` at most 1,000.
-    public func list(_ filter: FleetTaskFilter, after: FleetTaskID?, newestFirst: Bool, limit: Int)
+    func list(_ filter: FleetTaskFilter, after: FleetTaskID?, newestFirst: Bool, limit: Int)
         async throws(FleetError) -> FleetTaskPage
     {
         var conditions = FleetConditions(filter, isStateJoined: false)
@@ -70,7 +70,7 @@ extension FleetTaskTable {
     }
 
     /// The number of matching tasks in each state.
-    public func counts(_ filter: FleetTaskFilter) async throws(FleetError) -> FleetCounts {
+    func counts(_ filter: FleetTaskFilter) async throws(FleetError) -> FleetCounts {
         let conditions = FleetConditions(filter, isStateJoined: true)
         let sql =
             filter == FleetTaskFilter()
@@ -96,7 +96,7 @@ extension FleetTaskTable {
     }
 
     /// Returns figures of the queue. Ended tasks are not counted, since that takes time for each.
-    public func queueFigures() async throws(FleetError) -> FleetQueueFigures {
+    func queueFigures() async throws(FleetError) -> FleetQueueFigures {
         let counts = try Self.counts(try await calls.run(Self.liveCounts))
         return try await calls.run(
             """
@@ -116,7 +116,7 @@ extension FleetTaskTable {
     }
 
     /// The lanes with the most queued tasks; `limit` at most 1,000.
-    public func lanes(limit: Int) async throws(FleetError) -> [FleetLaneRow] {
+    func lanes(limit: Int) async throws(FleetError) -> [FleetLaneRow] {
         try await calls.run(
             """
             SELECT l.priority, o.name, nullif(g.name, ''), h.name, l.place, l.queued,

@@ -1,4 +1,4 @@
-public import XferCore
+import XferCore
 import XferModel
 
 extension FleetTaskTable {
@@ -7,7 +7,7 @@ extension FleetTaskTable {
     /// Each task is judged by the rows read before. A task that has changed since is read and judged again.
     ///
     /// - Returns: an outcome for each task, by id.
-    public func wish(_ wish: FleetWish, by caller: WishRules.Caller, for selection: FleetSelection)
+    func wish(_ wish: FleetWish, by caller: WishRules.Caller, for selection: FleetSelection)
         async throws(FleetError) -> [FleetWishOutcome]
     {
         var tasks = try await selected(selection, by: caller)

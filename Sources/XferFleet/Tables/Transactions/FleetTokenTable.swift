@@ -1,11 +1,11 @@
-public import XferModel
+import XferModel
 
 extension FleetTokenTable {
     private static let columns =
         "id, name, digest, owner, scope, \(FleetTaskQuery.time("created_at")), \(FleetTaskQuery.time("expires_at"))"
 
     /// All tokens by name, expired ones too.
-    public func list() async throws(FleetError) -> [FleetToken] {
+    func list() async throws(FleetError) -> [FleetToken] {
         // An agent reads them beside its beats: it must not wait for a long list.
         try await beats.run("SELECT \(Self.columns) FROM fleet_token ORDER BY name").map(Self.token)
     }
@@ -13,7 +13,7 @@ extension FleetTokenTable {
     /// Adds a token.
     ///
     /// - Parameter digest: SHA-256 of the token in hexadecimal.
-    public func add(
+    func add(
         _ name: String, digest: String, owner: String, scope: TokenScope, expiresAt: Timestamp?
     ) async throws(FleetError) -> FleetTokenOutcome {
         let added = try await calls.run(
@@ -32,7 +32,7 @@ extension FleetTokenTable {
     /// Revokes a token.
     ///
     /// - Returns: the token's id; nil if there was none.
-    public func revoke(_ name: String) async throws(FleetError) -> Int64? {
+    func revoke(_ name: String) async throws(FleetError) -> Int64? {
         try await calls.run("DELETE FROM fleet_token WHERE name = $1 RETURNING id", [name])
             .map { (row) throws(PostgresError) in try row.integer(0) }.first
     }

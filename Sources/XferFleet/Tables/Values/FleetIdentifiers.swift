@@ -3,31 +3,31 @@ public struct FleetTaskID: RawRepresentable, Hashable, Comparable, Sendable, Cus
     public let rawValue: Int64
 
     public init(rawValue: Int64) { self.rawValue = rawValue }
-    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+    init(_ rawValue: Int64) { self.rawValue = rawValue }
 
     public static func < (left: FleetTaskID, right: FleetTaskID) -> Bool { left.rawValue < right.rawValue }
     public var description: String { String(rawValue) }
 }
 
 /// Identifies a node of the fleet until it is removed.
-public struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    public let rawValue: Int64
+struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    let rawValue: Int64
 
-    public init(rawValue: Int64) { self.rawValue = rawValue }
-    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+    init(rawValue: Int64) { self.rawValue = rawValue }
+    init(_ rawValue: Int64) { self.rawValue = rawValue }
 
-    public static func < (left: FleetNodeID, right: FleetNodeID) -> Bool { left.rawValue < right.rawValue }
-    public var description: String { String(rawValue) }
+    static func < (left: FleetNodeID, right: FleetNodeID) -> Bool { left.rawValue < right.rawValue }
+    var description: String { String(rawValue) }
 }
 
 /// Identifies one claim of a task: 122 random bits (RFC 9562 §5.4), because a counter could be used twice after the
 /// promotion of a standby that lacks the last commits.
-public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
+struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
     /// The text in the form of PostgreSQL's `uuid`: lower case with hyphens.
-    public let text: String
+    let text: String
 
     /// Creates the identifier. Returns nil unless `text` has the form of an `uuid`.
-    public init?(_ text: String) {
+    init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 36 else { return nil }
         for (index, byte) in bytes.enumerated() {
@@ -39,16 +39,11 @@ public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    public var description: String { text }
+    var description: String { text }
 }
 
 /// A task under one claim. Every write of a node contains both, and a void claim matches no row.
 public struct FleetClaimKey: Hashable, Sendable {
-    public let task: FleetTaskID
-    public let claim: FleetClaimID
-
-    public init(task: FleetTaskID, claim: FleetClaimID) {
-        self.task = task
-        self.claim = claim
-    }
+    let task: FleetTaskID
+    let claim: FleetClaimID
 }

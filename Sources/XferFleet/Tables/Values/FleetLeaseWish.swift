@@ -1,16 +1,16 @@
-public import XferCore
+import XferCore
 
 /// A wish that waits for the node that has the task.
-public struct FleetLeaseWish: Hashable, Sendable {
+struct FleetLeaseWish: Hashable, Sendable {
     /// The number of the wish, higher for each new one: apply them in this order, and report them in
     /// `FleetReport.wishes`.
-    public let id: Int64
-    public let claimKey: FleetClaimKey
-    public let wish: FleetWish
+    let id: Int64
+    let claimKey: FleetClaimKey
+    let wish: FleetWish
 }
 
 /// The tasks to which a request applies.
-public enum FleetSelection: Hashable, Sendable {
+enum FleetSelection: Hashable, Sendable {
     /// Only these tasks, at most 1,000.
     case tasks([FleetTaskID])
     /// The tasks that match, at most 1,000 from the lowest id on.
@@ -18,9 +18,9 @@ public enum FleetSelection: Hashable, Sendable {
 }
 
 /// The result of a request for one task.
-public struct FleetWishOutcome: Hashable, Sendable {
-    public let task: FleetTaskID
-    public let verdict: WishRules.Verdict
+struct FleetWishOutcome: Hashable, Sendable {
+    let task: FleetTaskID
+    let verdict: WishRules.Verdict
     /// The task's state before the wish; nil if there is no such task.
-    public let state: FleetTaskState?
+    let state: FleetTaskState?
 }

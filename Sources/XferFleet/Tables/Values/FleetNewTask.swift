@@ -3,29 +3,29 @@ public import XferModel
 /// A task that is to be added.
 public struct FleetNewTask: Hashable, Sendable {
     /// A user's name, the same on all nodes.
-    public var owner: String
+    var owner: String
     /// The client's key, unique in the fleet together with the owner; nil for none.
-    public var clientKey: String?
+    var clientKey: String?
     /// A digest of the request: the same key with another fingerprint is a conflict.
-    public var fingerprint: String
-    public var priority: Priority
-    public var order: QueueOrder
+    var fingerprint: String
+    var priority: Priority
+    var order: QueueOrder
     /// A group of the owner's; nil for none.
-    public var group: String?
+    var group: String?
     /// The host of the first URL, in the form of the limits.
-    public var host: String
-    public var place: FleetPlace
+    var host: String
+    var place: FleetPlace
     /// The earliest start. The database's clock decides when it has passed.
-    public var notBefore: Timestamp?
+    var notBefore: Timestamp?
     /// True if its request may be made twice.
-    public var isRepeatable: Bool
-    public var startsPaused: Bool
-    public var batch: FleetBatchID?
-    public var label: String?
+    var isRepeatable: Bool
+    var startsPaused: Bool
+    var batch: FleetBatchID?
+    var label: String?
     /// JSON text for the node: parameters of `task.add`.
-    public var spec: String
+    var spec: String
     /// JSON text of an object without secrets: the content of the add's event.
-    public var summary: String
+    var summary: String
 
     public init(
         owner: String, clientKey: String? = nil, fingerprint: String, priority: Priority = .normal,
@@ -59,7 +59,7 @@ public enum FleetAddOutcome: Hashable, Sendable {
     /// The `client_key` belongs to a task with another request.
     case conflict(FleetTaskID)
 
-    public var task: FleetTaskID {
+    var task: FleetTaskID {
         switch self {
         case .added(let id), .existing(let id), .conflict(let id): id
         }

@@ -1,21 +1,21 @@
-public import XferCore
-public import XferModel
+import XferCore
+import XferModel
 
 /// A node's description of itself in its registration.
 public struct FleetNodeDescription: Hashable, Sendable {
     /// The name; see `FleetPlace.isName`.
-    public var name: String
-    public var labels: Set<String>
+    var name: String
+    var labels: Set<String>
     /// Shared storages that it has mounted.
-    public var storages: Set<String>
+    var storages: Set<String>
     /// The number of tasks that it runs at once.
-    public var slots: Int
+    var slots: Int
     /// Identifies the store of its xferd: another store under the same name is another machine.
-    public var storeID: String
+    var storeID: String
     /// Digests of policies and profiles by their names.
-    public var digests: [String: String]
+    var digests: [String: String]
     /// The version of its programs, for people.
-    public var version: String
+    var version: String
 
     public init(
         name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int, storeID: String,
@@ -32,55 +32,55 @@ public struct FleetNodeDescription: Hashable, Sendable {
     }
 
     /// The places from which its tasks come.
-    public var places: [FleetPlace] { FleetPlace.served(byNode: name, labels: labels, storages: storages) }
+    var places: [FleetPlace] { FleetPlace.served(byNode: name, labels: labels, storages: storages) }
 }
 
 /// A node's membership in the fleet from one registration to the next.
 public struct FleetRegistration: Hashable, Sendable {
-    public let node: FleetNodeID
-    public let name: String
+    let node: FleetNodeID
+    let name: String
     /// The number of the registration. Each registration increases it, so that writes of an older one have no effect.
-    public let incarnation: Int64
+    let incarnation: Int64
     /// The last local event whose effects are in the fleet's database; 0 for a new store.
-    public let applied: Int64
+    let applied: Int64
     /// Identifies the fleet: 32 hexadecimal digits, random.
-    public let fleet: String
+    let fleet: String
 }
 
 /// A node as the list shows it, and as observers judge it.
-public struct FleetNodeRow: Hashable, Sendable {
-    public let id: FleetNodeID
-    public let description: FleetNodeDescription
-    public let incarnation: Int64
+struct FleetNodeRow: Hashable, Sendable {
+    let id: FleetNodeID
+    let description: FleetNodeDescription
+    let incarnation: Int64
     /// A counter of beats. Observers compare it with their last reading, by their own clocks.
-    public let beat: Int64
-    public let isDraining: Bool
+    let beat: Int64
+    let isDraining: Bool
     /// True if its leases were taken over, and it has not registered since.
-    public let isDown: Bool
+    let isDown: Bool
     /// True if it is down, but the observer's takeover of its leases is not finished: call `takeOver` again.
-    public let needsTakeover: Bool
+    let needsTakeover: Bool
     /// The number of its leases; 0 if not counted.
-    public let leases: Int
+    let leases: Int
     /// The number of queued tasks that only this node can take; 0 if not counted.
-    public let pinned: Int
+    let pinned: Int
     /// The figures of the last beat: JSON text from the agent.
-    public let figures: String?
+    let figures: String?
 }
 
 /// A pinned task, and the effect of `forget` on it.
-public struct FleetForgetEffect: Hashable, Sendable {
-    public let task: FleetTaskID
-    public let state: FleetTaskState
-    public let verdict: TakeoverRules.Verdict
+struct FleetForgetEffect: Hashable, Sendable {
+    let task: FleetTaskID
+    let state: FleetTaskState
+    let verdict: TakeoverRules.Verdict
 }
 
 /// The answer to a node's beat.
-public struct FleetBeat: Hashable, Sendable {
+struct FleetBeat: Hashable, Sendable {
     /// All nodes, by name, without counts.
-    public let nodes: [FleetNodeRow]
-    public let rates: FleetRates
+    let nodes: [FleetNodeRow]
+    let rates: FleetRates
     /// True if the time of a delayed task has passed.
-    public let hasDue: Bool
+    let hasDue: Bool
     /// True if there is a wish for the node, or a task that it could claim.
-    public let hasWork: Bool
+    let hasWork: Bool
 }

@@ -1,32 +1,32 @@
 public import XferCore
-public import XferModel
+import XferModel
 
 /// A node's report, which is one transaction.
 public struct FleetReport: Hashable, Sendable {
     /// The local daemon's last event that this report covers; nil leaves it unchanged.
-    public var applied: Int64?
+    var applied: Int64?
     public var ends: [FleetEnd] = []
-    public var releases: [FleetRelease] = []
-    public var progress: [FleetProgress] = []
+    var releases: [FleetRelease] = []
+    var progress: [FleetProgress] = []
     /// Wishes that the node has carried out, or that it cannot carry out.
-    public var wishes: [Int64] = []
+    var wishes: [Int64] = []
 
     public init(applied: Int64? = nil) { self.applied = applied }
 }
 
 /// A task that has ended on the node.
 public struct FleetEnd: Hashable, Sendable {
-    public var claimKey: FleetClaimKey
-    public var ending: FleetEnding
+    var claimKey: FleetClaimKey
+    var ending: FleetEnding
     /// JSON text with the error, the file, the counters, for `task.get` and the event. At most 64 KiB.
-    public var detail: String
+    var detail: String
     /// The response of a task of kind `data`; nil for none. At most `resultLimit` bytes.
-    public var result: [UInt8]?
+    var result: [UInt8]?
 
     /// The largest result in bytes, 1 MiB: larger results stay with the node.
-    public static let resultLimit = 1 << 20
+    static let resultLimit = 1 << 20
     /// The longest detail in bytes of UTF-8.
-    public static let detailLimit = 1 << 16
+    static let detailLimit = 1 << 16
 
     public init(claimKey: FleetClaimKey, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
         self.claimKey = claimKey
@@ -37,8 +37,8 @@ public struct FleetEnd: Hashable, Sendable {
 }
 
 /// A claim that the node returns without an end.
-public struct FleetRelease: Hashable, Sendable {
-    public enum Next: Hashable, Sendable {
+struct FleetRelease: Hashable, Sendable {
+    enum Next: Hashable, Sendable {
         /// Returns the task to the head of its lane, because it was handed over, has not begun, or its node is
         /// draining.
         case queue
@@ -50,36 +50,24 @@ public struct FleetRelease: Hashable, Sendable {
         case move(FleetPlace)
     }
 
-    public var claimKey: FleetClaimKey
-    public var next: Next
+    var claimKey: FleetClaimKey
+    var next: Next
     /// The text that is shown with the task; at most 1,000 bytes, longer texts are cut.
-    public var reason: String
-
-    public init(claimKey: FleetClaimKey, next: Next, reason: String = "") {
-        self.claimKey = claimKey
-        self.next = next
-        self.reason = reason
-    }
+    var reason = ""
 }
 
 /// The progress of a task. Not durable: lost when the server crashes.
-public struct FleetProgress: Hashable, Sendable {
-    public var claimKey: FleetClaimKey
+struct FleetProgress: Hashable, Sendable {
+    var claimKey: FleetClaimKey
     /// The length in bytes.
-    public var received: Int64
+    var received: Int64
     /// Bytes; nil if unknown.
-    public var total: Int64?
-
-    public init(claimKey: FleetClaimKey, received: Int64, total: Int64?) {
-        self.claimKey = claimKey
-        self.received = received
-        self.total = total
-    }
+    var total: Int64?
 }
 
 /// The result of a report.
 public struct FleetReportOutcome: Hashable, Sendable {
     /// Tasks whose claim is void: the node stops them, keeps the bytes and publishes nothing. Nothing of them was
     /// written.
-    public let lost: [FleetTaskID]
+    let lost: [FleetTaskID]
 }

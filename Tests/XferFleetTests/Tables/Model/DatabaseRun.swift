@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferFleet
 import XferModel
 import XferTestSupport
+
+@testable import XferFleet
 
 /// A random run of a fleet's database beside the model of it.
 struct DatabaseRun {
