@@ -1,12 +1,12 @@
-import JSONRPC
+package import JSONRPC
 import NIOConcurrencyHelpers
 import XferManager
 import XferModel
-import XferProtocol
+package import XferProtocol
 
 /// Limits the number of event streams, the tasks that they name, and their waiting bytes: each connection has a share of
 /// its user's limit.
-final class EventLeases: Sendable {
+package final class EventLeases: Sendable {
     private struct User {
         let budget: EventBudget
         var streams = 0
@@ -26,7 +26,7 @@ final class EventLeases: Sendable {
     private let users = NIOLockedValueBox<[UInt32: User]>([:])
 
     /// - Parameters: bytes.
-    init(perConnection: Int, perUser: Int) {
+    package init(perConnection: Int, perUser: Int) {
         self.perConnection = perConnection
         self.perUser = perUser
     }
@@ -35,7 +35,7 @@ final class EventLeases: Sendable {
     ///
     /// - Parameter tasks: the number of tasks in its filter; 0 for one without.
     /// - Throws: `limit_exceeded` if its user's streams would be too many, or name too many tasks.
-    func lease(for connection: RPCConnection, tasks: Int) throws(RPCFailure) -> EventLease {
+    package func lease(for connection: RPCConnection, tasks: Int) throws(RPCFailure) -> EventLease {
         let (uid, id) = (connection.peer.userID, connection.id)
         let result = users.withLockedValue { users -> Result<EventBudget, RPCFailure> in
             var user = users[uid] ?? User(budget: EventBudget(limit: perUser))
@@ -76,7 +76,7 @@ final class EventLeases: Sendable {
 }
 
 /// The lease of a stream; released with its last reference.
-final class EventLease: Sendable {
+package final class EventLease: Sendable {
     let owner: Owner
     let budget: EventBudget
     private let onEnd: @Sendable () -> Void

@@ -165,7 +165,7 @@ public enum FleetAgent {
                     body: .bytes(Array(await metrics.text().utf8)))
             },
             EventStreamRoute { params, connection in
-                try await face.stream(params, for: service.caller(connection))
+                try await face.stream(params, on: connection, for: service.caller(connection))
             }.route,
             HTTPRoute("/healthz") { _, _ in
                 let nodeStatus = node.nodeStatus.withLockedValue { $0 }

@@ -45,7 +45,8 @@ extension FleetFace {
                 data: ErrorData(reason: "no_notifications"))
         }
         let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
-        let (feed, newest) = try await feed(filter, types: params.types?.values, since: params.since)
+        let lease = try eventLeases.lease(for: context.connection, tasks: filter.tasks?.count ?? 0)
+        let (feed, newest) = try await feed(filter, types: params.types?.values, since: params.since, lease)
         let id = try subscriptions.start(feed, on: context.connection)
         return EventsSubscribe.Result(subscription: id, lastSeq: newest, firstSeq: feed.gapBefore)
     }
@@ -53,15 +54,20 @@ extension FleetFace {
 
 extension FleetFace {
     /// Returns the events as server-sent events.
-    func stream(_ params: EventsSubscribe.Params, for caller: Caller) async throws -> any EventSource {
+    ///
+    /// - Throws: `limit_exceeded` if the user has too many streams.
+    func stream(
+        _ params: EventsSubscribe.Params, on connection: RPCConnection, for caller: Caller
+    ) async throws -> any EventSource {
         let types = params.types?.values
         let filter = filter(types, params.taskIDs?.values, FleetCaller(caller))
-        return try await feed(filter, types: types, since: params.since).feed
+        let lease = try eventLeases.lease(for: connection, tasks: filter.tasks?.count ?? 0)
+        return try await feed(filter, types: types, since: params.since, lease).feed
     }
 
     /// The events after `since`, or from now on, and the number of the newest one.
     private func feed(
-        _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
+        _ filter: FleetEventFilter, types: [EventName]?, since: Int64?, _ lease: EventLease
     ) async throws -> (feed: FleetFeed, newest: Int64) {
         let newest = try await attempt { () throws(FleetError) in try await database.events.newest() }
         if let since, since > newest { throw RPCFailure.beyondTheLog(newest: newest) }
@@ -70,7 +76,8 @@ extension FleetFace {
             try await database.events.list(since: start, limit: 1, filter: filter)
         }
         let gap = start > 0 && page.oldest > start.addingSaturated(1) ? page.oldest : nil
-        let feed = FleetFeed(self, filter, types: types, since: gap.map { $0 - 1 } ?? start, gapBefore: gap)
+        let feed = FleetFeed(
+            self, filter, types: types, since: gap.map { $0 - 1 } ?? start, gapBefore: gap, lease: lease)
         return (feed, newest)
     }
 }
@@ -80,15 +87,20 @@ actor FleetFeed: EventSource {
     private let face: FleetFace
     private let filter: FleetEventFilter
     private let types: [EventName]?
+    private let lease: EventLease
     private let wakeSignal = WakeSignal()
     private var cursor: Int64
     nonisolated let gapBefore: Int64?
 
-    init(_ face: FleetFace, _ filter: FleetEventFilter, types: [EventName]?, since: Int64, gapBefore: Int64?) {
+    init(
+        _ face: FleetFace, _ filter: FleetEventFilter, types: [EventName]?, since: Int64, gapBefore: Int64?,
+        lease: EventLease
+    ) {
         self.face = face
         self.filter = filter
         self.types = types
         self.gapBefore = gapBefore
+        self.lease = lease
         cursor = since
         face.changes.add(wakeSignal)
     }

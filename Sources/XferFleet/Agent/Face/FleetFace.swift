@@ -20,6 +20,8 @@ struct FleetFace: Sendable {
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
+    /// Its streams read the fleet's table: no events wait in memory.
+    let eventLeases = EventLeases(perConnection: 0, perUser: 0)
     let waitedTasks = WaitedTaskCounts<String>()
     /// A copy of the node's state.
     let nodeStatus: @Sendable () -> NodeStatus
