@@ -1,4 +1,5 @@
-public import Glibc
+public import CLinux
+import Glibc
 
 /// The address of a Unix socket, with its exact length: a path or an abstract name (unix(7)).
 public struct UnixAddress: Hashable, Sendable {
