@@ -1,6 +1,7 @@
 import XferClient
 import XferModel
 import XferProtocol
+import XferSystem
 
 /// The rules of `xferctl doctor`: each function judges one thing by facts.
 struct Examination: Sendable {
