@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// Digest authentication (RFC 7616), whose 401s within a request are not the answer.
 @Suite struct DigestTests {
