@@ -164,6 +164,15 @@ import XferTestSupport
         }
     }
 
+    /// After the first gain little is left, but a new connection needs less for its slow start.
+    @Test func afterAGainAFurtherTrialNeedsOnlyTheTimeOfItsSlowStart() {
+        let (world, seconds, one) = Self.times(3) {
+            ($0.roundTrip, $0.line, $0.buffer, $0.total) = (0.2, 62.5e6, 2.5e6, 150_000_000)
+        }
+        #expect(seconds <= one * 0.7, "\(world); one connection: \(one) s")
+        #expect(world.mostConnections == 4, "\(world)")
+    }
+
     /// A trial between two losses may see no gain; that costs nothing, and a long download tries again.
     @Test(arguments: [0.02, 0.1, 0.2], [0.005, 0.02])
     func whereALineLosesPacketsAutomaticSegmentsAreMostlyFaster(roundTrip: Double, loss: Double) {
