@@ -234,19 +234,17 @@ public struct MirrorSelector: Hashable, Sendable {
     /// The error with which the run fails. It is that of the most preferred source whose failure is temporary, else of
     /// the most preferred one. The wait ends when the first of the sources may be tried again.
     private var failure: TransferError {
+        let wrongDigest = TransferError(.checksumMismatch, "the bytes from the sources had the wrong digest")
         var passing: [TransferError] = []
         var final: [TransferError] = []
-        for state in states {
+        for (source, state) in states.enumerated() {
             switch state {
-            case .ready: break
+            case .ready: if use.excluded.contains(source) { final.append(wrongDigest) }
             case .failed(let error): passing.append(error)
             case .aside(let error): final.append(error)
             }
         }
-        guard var error = passing.first else {
-            return final.first
-                ?? TransferError(.checksumMismatch, "the bytes from the sources had the wrong digest")
-        }
+        guard var error = passing.first else { return final.first ?? wrongDigest }
         error.retryAfter = passing.contains { $0.retryAfter == nil } ? nil : passing.compactMap(\.retryAfter).min()
         return error
     }

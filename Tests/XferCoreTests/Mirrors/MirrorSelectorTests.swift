@@ -206,9 +206,20 @@ import XferModel
         }
         // The one that was not suspected may have sent a stale copy of a cache: it is asked once more.
         #expect(asked == [1, 0, 1, 2])
-        var book = MirrorSelector(count: 2, use: SourceUse(excluded: [0]))
-        book.onFailure(of: 1, Self.gone)
-        #expect(next(book) == .fail(Self.gone))
+    }
+
+    /// A wrong digest says more than that a mirror does not have the file.
+    @Test func aRunFailsWithTheErrorOfThePreferredSourceAlsoIfThatIsAWrongDigest() {
+        var selector = MirrorSelector(count: 2, use: SourceUse(excluded: [0]))
+        selector.onFailure(of: 1, Self.gone)
+        guard case .fail(let error) = next(selector) else {
+            Issue.record("a source is left")
+            return
+        }
+        #expect(error.reason == .checksumMismatch)
+        selector = MirrorSelector(count: 2, use: SourceUse(excluded: [1]))
+        selector.onFailure(of: 0, Self.gone)
+        #expect(next(selector) == .fail(Self.gone))
     }
 
     @Test func aRetryMayAskACondemnedMirrorAgain() {
