@@ -1,3 +1,4 @@
+import Logging
 import NIOConcurrencyHelpers
 import StrictJSON
 import XferFiles
@@ -47,11 +48,13 @@ final class RootPlaces: Sendable {
 
     private let store: TaskStore
     private let rights: OwnerRights
+    private let logger: Logger
     private let state = NIOLockedValueBox(State())
 
-    init(store: TaskStore, rights: OwnerRights) {
+    init(store: TaskStore, rights: OwnerRights, logger: Logger) {
         self.store = store
         self.rights = rights
+        self.logger = logger
     }
 
     private static func key(_ root: String) -> String { "root:\(root)" }
@@ -157,16 +160,22 @@ final class RootPlaces: Sendable {
 
     func record(_ changes: Changes) async throws {
         guard !changes.isEmpty else { return }
-        let (mounts, former) = try await store.write { tx in
+        let (mounts, displaced, former) = try await store.write { tx in
             for (root, place) in changes.roots { try tx.settings.set(Self.key(root), place?.text) }
             let replaced = changes.forgottenMounts.union(changes.mounts.map(\.mountPoint))
             let kept = try Self.mounts(in: tx).filter { !replaced.contains($0.mountPoint) }
-            let mounts = Array((kept + changes.mounts).suffix(Self.maxMounts))
+            let known = kept + changes.mounts
+            let mounts = Array(known.suffix(Self.maxMounts))
             try Self.set(mounts.map(\.text), as: Self.mountsKey, in: tx)
             let forgotten = Set(changes.roots.filter { $0.value == nil }.keys)
             let former = Set(try Self.texts(Self.formerKey, in: tx)).subtracting(forgotten).union(changes.formerRoots)
             try Self.set(former.sorted(), as: Self.formerKey, in: tx)
-            return (mounts, former)
+            return (mounts, known.dropLast(mounts.count), former)
+        }
+        for place in displaced {
+            logger.warning(
+                "\(Self.maxMounts) newer mounts are remembered; tasks do not wait for this one if it is missing",
+                metadata: ["mount_point": "\(place.mountPoint)"])
         }
         state.withLockedValue { state in
             for (root, place) in changes.roots { state.roots[root] = .some(place) }

@@ -212,7 +212,8 @@ public final class TransferManager: ManagerPart, Sendable {
         let services = RunServices(
             store: store, engine: engine, paths: paths,
             publishing: PublishingStage(store: store, pool: { paths.pool(in: $0) }), directories: OpenDirectories(),
-            admitted: DirectoryAdmission(paths: paths, places: RootPlaces(store: store, rights: rights)),
+            admitted: DirectoryAdmission(
+                paths: paths, places: RootPlaces(store: store, rights: rights, logger: logger)),
             rights: rights,
             spool: SpoolDirectory(try subdirectory("spool")), reader: reader,
             space: space, policies: NIOLockedValueBox(policies),
