@@ -97,11 +97,11 @@ extension EventFilter {
         var durable: Set<EventType>?
         var includesProgress = true
         if let types {
-            durable = Set(types.compactMap { if case .durable(let type) = $0 { type } else { nil } })
+            durable = Set(distinct: types.compactMap { if case .durable(let type) = $0 { type } else { nil } })
             includesProgress = types.contains(.progress)
         }
         self.init(
-            types: durable, includesProgress: includesProgress, taskIDs: taskIDs.map { Set($0) },
+            types: durable, includesProgress: includesProgress, taskIDs: taskIDs.map { Set(distinct: $0) },
             owner: caller.principal.visibleOwner)
     }
 }
