@@ -97,11 +97,11 @@ extension EventFilter {
         var durable: Set<EventType>?
         var includesProgress = true
         if let types {
-            durable = Set(distinct: types.compactMap { if case .durable(let type) = $0 { type } else { nil } })
+            durable = types.compactMap { if case .durable(let type) = $0 { type } else { nil } }.distinctSet()
             includesProgress = types.contains(.progress)
         }
         self.init(
-            types: durable, includesProgress: includesProgress, taskIDs: taskIDs.map { Set(distinct: $0) },
+            types: durable, includesProgress: includesProgress, taskIDs: taskIDs.map { $0.distinctSet() },
             owner: caller.principal.visibleOwner)
     }
 }

@@ -89,7 +89,7 @@ struct TaskHandlers: TaskService {
         let tasks: WaitGoal.Tasks =
             if let filter = params.filter { .matching(filter.stored) } else { .ids(params.ids ?? []) }
         let wait = try await queries.beginWait(
-            for: WaitGoal(tasks, until: Set(distinct: params.until?.values ?? []), isAny: params.any == true),
+            for: WaitGoal(tasks, until: (params.until?.values ?? []).distinctSet(), isAny: params.any == true),
             timeout: params.timeout, for: context.caller.principal)
         defer { wait.end() }
         let columns = params.fields ?? .listing

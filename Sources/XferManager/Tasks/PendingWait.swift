@@ -57,7 +57,7 @@ public final class PendingWait: Sendable {
         _ ids: [TaskID], _ goal: WaitGoal, timeout: Double?, for principal: Principal, _ context: ManagerContext
     ) throws(ManagerError) {
         self.ids = ids
-        let tasks = Set(distinct: ids)
+        let tasks = ids.distinctSet()
         count = tasks.count
         self.goal = goal
         self.principal = principal

@@ -32,7 +32,7 @@ extension FleetFace {
         var filter = FleetEventFilter()
         filter.owner = caller.visibleOwner
         filter.kinds = FleetRecords.kinds(types)
-        filter.tasks = tasks.map { Set(distinct: $0.map { FleetTaskID($0.rawValue) }) }
+        filter.tasks = tasks.map { $0.map { FleetTaskID($0.rawValue) }.distinctSet() }
         return filter
     }
 
@@ -98,7 +98,7 @@ actor FleetFeed: EventSource {
     ) {
         self.face = face
         self.filter = filter
-        self.types = types.map { Array(Set(distinct: $0)) }
+        self.types = types.map { Array($0.distinctSet()) }
         self.gapBefore = gapBefore
         self.lease = lease
         cursor = since

@@ -10,7 +10,7 @@ extension FleetFace {
     func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> [UInt8] {
         let caller = FleetCaller(context.caller)
         let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
-        let until = Set(distinct: params.until?.values ?? [])
+        let until = (params.until?.values ?? []).distinctSet()
         func isOver(_ task: FleetTask) -> Bool { task.state.isEnd || until.contains(task.state.local) }
         let ids =
             if let named = try Self.ids(of: params.filter) {
@@ -20,7 +20,7 @@ extension FleetFace {
             } else {
                 params.ids ?? []
             }
-        let wanted = Set(distinct: ids)
+        let wanted = ids.distinctSet()
         guard waitedTasks.reserve(wanted.count, for: caller.name) else { throw ManagerError.tooManyWaitedTasks }
         defer { waitedTasks.release(wanted.count, of: caller.name) }
         return try await changes.with { signal in
