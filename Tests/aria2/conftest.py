@@ -14,6 +14,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from daemon import Daemon  # noqa: E402
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says why each test that passed at its second run had failed at its first."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.write_sep("_", f"first run of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+
+
 class Site(ThreadingHTTPServer):
     """`/N` is N bytes, which can be continued; `/slow` sends one chunk and waits until the test ends."""
 

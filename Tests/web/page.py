@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Callable, Optional, TypeVar
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
@@ -42,8 +42,11 @@ class Page:
     def open(self, token: str) -> None:
         """Opens the page, types the token and waits for the queue."""
         self.browser.get(self.url)
-        self.type_into("token", token, Keys.ENTER)
-        self.wait_for_text("connection", "live")
+        try:
+            self.type_into("token", token, Keys.ENTER)
+            self.wait_for_text("connection", "live")
+        except TimeoutException as error:
+            raise AssertionError(f"{error.msg}; the console says {self.console()}") from error
 
     def until(self, condition: Callable[[], Found], what: str, patience: float = PATIENCE) -> Found:
         """Waits until a condition holds. Rows come and go meanwhile."""
@@ -119,13 +122,16 @@ class Page:
         """Whether no dialog is open."""
         return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
 
-    def errors(self) -> list[str]:
-        """What the console has said since the last call, except connections that were refused. Firefox tells nothing."""
+    def console(self) -> list[str]:
+        """The errors on the console since the last call. Firefox tells nothing."""
         if not isinstance(self.browser, webdriver.Chrome):
             return []
         entries = self.browser.get_log("browser")  # type: ignore[no-untyped-call]
-        return [entry["message"] for entry in entries
-                if entry["level"] == "SEVERE" and "net::ERR_" not in entry["message"]]
+        return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
+
+    def errors(self) -> list[str]:
+        """The same, except connections that were refused."""
+        return [message for message in self.console() if "net::ERR_" not in message]
 
     def heap_size(self) -> int:
         """Bytes that the page's scripts hold; 0 where the browser does not say."""
