@@ -124,8 +124,15 @@ extension LineHandler {
 
     private var mayBegin: Bool { gate.isOpen && connection.takesRequests }
 
-    private var wantsInput: Bool {
+    /// True if input is read to begin requests with it.
+    private var takesInput: Bool {
         if case .reading = phase { mayBegin } else { false }
+    }
+
+    /// True if input is read. What a client sends after its message was refused is dropped: while calls of the
+    /// connection wait for events, the client would wait, too, until it has sent the rest.
+    private var wantsInput: Bool {
+        if case .finishing(lingers: true) = phase { true } else { takesInput }
     }
 
     /// Begins the complete lines, as far as the limits allow.
@@ -160,16 +167,16 @@ extension LineHandler {
     private func watch(context: ChannelHandlerContext) {
         guard !isClosed else { return }
         received.set(framer.count + (partBefore ?? 0))
-        if let error = received.refusal, wantsInput, !dispatcher.service.isPrivileged(connection) {
+        if let error = received.refusal, takesInput, !dispatcher.service.isPrivileged(connection) {
             return refuse(error, context: context)
         }
-        guard partBefore != nil || !framer.isEmpty, wantsInput else { return timer.stop() }
+        guard partBefore != nil || !framer.isEmpty, takesInput else { return timer.stop() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
     }
 
     private func giveUp(context: ChannelHandlerContext) {
-        guard wantsInput else { return }
+        guard takesInput else { return }
         let seconds = Int(clamping: dispatcher.limits.requestTime.components.seconds)
         let error = RPCError.beyondLimit(
             "a message was not complete within \(seconds) seconds", reason: "request_timeout", limit: seconds)

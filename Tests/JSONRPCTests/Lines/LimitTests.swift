@@ -19,6 +19,21 @@ import XferTestSupport
         }
     }
 
+    /// The connection lives as long as the call waits; a client that had to wait so long until its bytes are taken would
+    /// not get to read the refusal.
+    @Test func afterARefusedMessageTheRestOfTheInputIsTakenAlthoughACallWaits() async throws {
+        let service = TestService(waiting: ["hold"])
+        try await withServer(.with { $0.messageBytes = 1_000 }, service: service) { fixture in
+            let client = try fixture.connect()
+            try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
+            try await client.send(String(repeating: "x", count: 4 << 20) + "\n")
+            #expect(try await client.message()["error"]?["data"]?["reason"] == "message_too_large")
+            service.gate.open()
+            #expect(try await client.message()["result"] == "held")
+            #expect(try await client.readLine() == nil)
+        }
+    }
+
     /// In memory a text of numbers takes many times its length.
     @Test func aMessageOfTooManyValuesIsRefusedAndTheConnectionKept() async throws {
         try await withServer(.with { $0.messageBytes = 10_000 }) { fixture in
