@@ -63,7 +63,7 @@ def main():
             write_file(server.served / "first", 16 << 20)
             write_file(server.served / "big", MEBIBYTES << 20)
             rounds = [measured(ground, server) for _ in range(arguments.rounds)]
-            while not arguments.update and len(rounds) < MOST_ROUNDS and compare(least(rounds), is_quiet=True) > 0:
+            while not arguments.update and len(rounds) < MOST_ROUNDS and any(too_many(least(rounds)).values()):
                 rounds.append(measured(ground, server))
     figures = least(rounds)
     for what in figures if len(rounds) > 1 else []:
@@ -90,22 +90,34 @@ def least(rounds):
     return {what: min(each[what] for each in rounds) for what in rounds[0]}
 
 
-def compare(figures, is_quiet=False):
+def kept_figures():
+    """What instructions.json holds."""
+    return json.loads(FILE.read_text()) if FILE.exists() else {"tolerance": TOLERANCE, "instructions": {}}
+
+
+def too_many(figures):
+    """Whether the count of each kind of work with a figure is too high."""
+    kept = kept_figures()
+    return {
+        what: figures[what] > limit * (1 + kept["tolerance"])
+        for what, limit in kept["instructions"].items() if what in figures}
+
+
+def compare(figures):
     """Says how the figures stand; 1 when one is too high."""
-    kept = json.loads(FILE.read_text()) if FILE.exists() else {"tolerance": TOLERANCE, "instructions": {}}
+    kept, is_too_high = kept_figures(), too_many(figures)
     result = 0
     for what, count in figures.items():
         limit = kept["instructions"].get(what)
         if limit is None:
             verdict, result = "no figure to compare with: --update", 1
-        elif count > limit * (1 + kept["tolerance"]):
+        elif is_too_high[what]:
             verdict, result = f"TOO MANY: {100 * (count / limit - 1):+.1f} % of {limit:,}", 1
         elif count < limit * (1 - kept["tolerance"]):
             verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}: UPDATE=1 keeps the gain"
         else:
             verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}"
-        if not is_quiet:
-            print(f"{count:>12,} instructions {what}: {verdict}")
+        print(f"{count:>12,} instructions {what}: {verdict}")
     return result
 
 

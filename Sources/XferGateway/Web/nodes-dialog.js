@@ -10,8 +10,9 @@ const REFRESH = 2000;
 export class NodesDialog {
     #timer = null;
     #rows = new Map();
-    /** Counts the readings: an answer that a later reading overtook is dropped. */
-    #reading = 0;
+    /** The numbers of the latest reading that has begun, and that has ended. */
+    #begun = 0;
+    #ended = 0;
     #lastReadingFailed = false;
 
     constructor() {
@@ -25,8 +26,9 @@ export class NodesDialog {
         await this.#guard(() => this.#read());
     }
 
-    /** Reads again. What a button was refused stays shown; what a reading was, until one succeeds. */
+    /** Reads again. The error of a button stays shown; the error of a reading, until one succeeds. */
     async #refresh() {
+        if (this.#ended < this.#begun) return;
         try {
             await this.#read();
             if (this.#lastReadingFailed) showError(byID("nodes-error"));
@@ -38,9 +40,13 @@ export class NodesDialog {
     }
 
     async #read() {
-        const reading = ++this.#reading;
-        const { nodes } = await call("fleet.nodes");
-        if (reading !== this.#reading) return;
+        const reading = ++this.#begun;
+        let isOvertaken = false;
+        const { nodes } = await call("fleet.nodes").finally(() => {
+            isOvertaken = reading < this.#ended;
+            this.#ended = Math.max(this.#ended, reading);
+        });
+        if (isOvertaken) return;
         const names = new Set(nodes.map(({ name }) => name));
         for (const [name, row] of this.#rows) {
             if (names.has(name)) continue;

@@ -41,6 +41,26 @@ struct FleetCommandTests {
         }
     }
 
+    /// The streams of a user have the daemon's limits.
+    @Test func theStreamsOfAUserName100000Tasks() async throws {
+        try await withFleet(1) { fleet in
+            // Without a transcript: messages of ten thousand ids.
+            let session = try RPCSession(socket: fleet.first.socket)
+            for index in 0..<10 {
+                let tasks = (index * 10_000 + 1...index * 10_000 + 10_000).map { JSONValue.integer(Int64($0)) }
+                _ = try await session.call("events.subscribe", ["task_ids": .array(tasks)])
+            }
+            let refusal = await #expect(throws: RPCRefusal.self) {
+                try await session.call("events.subscribe", ["task_ids": 1])
+            }
+            #expect(refusal?.reason == "limit_exceeded")
+            _ = try await session.call("events.unsubscribe", ["subscription": 1])
+            try await eventually("the places of an ended stream are free") {
+                (try? await session.call("events.subscribe", ["task_ids": 1])) != nil
+            }
+        }
+    }
+
     @Test func aFilterOfIDsSelectsNoOtherTask() async throws {
         let server = try await FaultServer()
         let gate = Gate()

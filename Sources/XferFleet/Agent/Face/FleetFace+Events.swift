@@ -87,6 +87,7 @@ actor FleetFeed: EventSource {
     private let face: FleetFace
     private let filter: FleetEventFilter
     private let types: [EventName]?
+    /// The stream's place among those of its user, which ends with the feed.
     private let lease: EventLease
     private let wakeSignal = WakeSignal()
     private var cursor: Int64
