@@ -45,7 +45,7 @@ struct FleetListenTests {
     @Test func aTokenHasItsUsersLimitOverTheFleetAndNoFieldsOfOperators() async throws {
         let port = try FreePort.any()
         let listener = ["listen": "[{ address: \"127.0.0.1:\(port)\" }]"]
-        let access = ["access": ["users": "{\"4711\": {roots: [\"/tmp\"], max_tasks: 2}}"]]
+        let access = ["access": ["users": "{\"4711\": {roots: [\"/tmp\"], max_tasks: 2}}", "max_stored": "1Mi"]]
         try await withFleet(1, fleet: ["a": listener], settings: access) { fleet in
             let node = fleet.first
             func token(_ name: String, _ options: String...) async throws -> String {
@@ -76,11 +76,33 @@ struct FleetListenTests {
             let room = try await add(task, guest)
             #expect(room.isSuccess, "\(room)")
 
+            // A repeated add is answered at the limit, too.
+            let keyed = #"{"url":"http://127.0.0.1:9/a","kind":"data","paused":true,"client_key":"k"}"#
+            #expect(try await !add(keyed, guest).isSuccess)
+            _ = try await node.call("task.cancel", ["ids": [.integer(id &+ 1)]])
+            try await node.wait(id &+ 1, for: "cancelled")
+            #expect(try await add(keyed, guest).isSuccess)
+            let again = try await add("{\"tasks\":[\(keyed)]}", guest)
+            #expect(again.isSuccess && again.output.contains("existing"), "\(again)")
+
             // A token that does not operate has no rights of an operator, although its user is one.
             let field = #"{"url":"http://127.0.0.1:9/a","kind":"data","paused":true,"interface":"lo"}"#
             let refused = try await add(field, adder)
             #expect(!refused.isSuccess && refused.errors.contains("interface"), "\(refused)")
             #expect(try await add(task, adder).isSuccess)
+            // 1 MiB may be stored for it.
+            let text = String(repeating: "x", count: 100_000)
+            func body(_ key: String) -> String {
+                "{\"url\":\"http://127.0.0.1:9/a\",\"kind\":\"data\",\"method\":\"PUT\",\"paused\":true,"
+                    + "\"body\":{\"raw\":\"\(text)\"},\"client_key\":\"\(key)\"}"
+            }
+            for number in 0..<10 {
+                let one = try await add(body("\(number)"), adder)
+                #expect(one.isSuccess, "\(one)")
+            }
+            let other = try await add(body("other"), adder)
+            #expect(!other.isSuccess && other.errors.contains("access.max_stored"), "\(other)")
+            #expect(try await add(body("0"), adder).isSuccess)
         }
     }
 }

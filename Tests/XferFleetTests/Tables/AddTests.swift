@@ -21,6 +21,16 @@ import XferTestSupport
         #expect(try await world.fleet.invariants() == [])
     }
 
+    @Test func longSpecificationsCountTowardsTheirOwnersStoredBytes() async throws {
+        let world = try await FleetWorld()
+        let least = FleetTaskTable.longSpecification
+        for (length, stored) in [(least - 1, 0), (least, least), (least + 1, 2 * least + 1)] {
+            try await world.add { $0.spec = String(repeating: "x", count: length) }
+            #expect(try await world.fleet.tasks.storedBytes(of: "ada") == Int64(stored))
+        }
+        #expect(try await world.fleet.tasks.storedBytes(of: "bob") == 0)
+    }
+
     @Test func aClientKeyThatStandsTwiceInOneCallGivesOneTask() async throws {
         let world = try await FleetWorld()
         var task = FleetWorld.task()

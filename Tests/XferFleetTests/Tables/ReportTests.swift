@@ -28,6 +28,8 @@ import XferTestSupport
         #expect(task.state == .failed && task.detail == #"{"error":{"kind":"x"}}"# && task.node == "one")
         #expect(task.hasResult && task.attempt == 1)
         #expect(try await world.fleet.tasks.result(id) == bytes)
+        #expect(try await world.fleet.tasks.storedBytes(of: "ada") == Int64(bytes.count))
+        #expect(try await world.fleet.tasks.storedBytes(of: "bob") == 0)
         #expect(try await world.join().applied == 17)
         report.ends[0].result?.append(0)
         await #expect(throws: FleetError.self) { try await world.fleet.leases.report(node, report) }

@@ -2,6 +2,7 @@ import JSONRPC
 import StrictJSON
 import XferCore
 import XferDaemon
+import XferManager
 import XferModel
 import XferProtocol
 import XferSystem
@@ -82,7 +83,7 @@ extension FleetFace: TaskService {
     func insert(
         _ tasks: [FleetNewTask], _ caller: FleetCaller, path: (Int) -> String
     ) async throws -> TaskAdd.Many {
-        try await requireRoom(for: tasks.count, caller)
+        try await requireRoom(for: tasks, caller)
         // Before the commits: the events of the adds have higher numbers.
         let seq = try await attempt { () throws(FleetError) in try await database.events.newest() }
         var (ids, existing): ([TaskID], [Int]) = ([], [])
@@ -106,21 +107,52 @@ extension FleetFace: TaskService {
         return added
     }
 
-    /// Refuses tasks beyond the caller's number of unfinished ones. Simultaneous adds on several nodes may exceed it by
-    /// their own numbers.
-    private func requireRoom(for count: Int, _ caller: FleetCaller) async throws {
-        guard let maxTasks = caller.maxTasks else { return }
-        var filter = FleetTaskFilter()
-        filter.owner = caller.name
-        let wanted = filter
-        let counts = try await attempt { () throws(FleetError) in try await database.tasks.counts(wanted) }
-        let unfinished = counts.byState.filter { !$0.key.isEnd }.values.saturatedSum
-        guard unfinished.addingSaturated(Int64(clamping: count)) <= Int64(clamping: maxTasks) else {
-            throw RPCFailure(
-                .limitExceeded,
-                "this user has \(unfinished) unfinished tasks in the fleet, the highest number is \(maxTasks) (max_tasks)",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: maxTasks)))
+    /// Refuses tasks beyond the caller's limits. Repetitions of adds are not counted. Simultaneous adds on several nodes
+    /// may exceed a limit by their own tasks.
+    private func requireRoom(for tasks: [FleetNewTask], _ caller: FleetCaller) async throws {
+        guard !caller.isOperator || caller.maxTasks != nil else { return }
+        do {
+            try await requireRoom(forNew: tasks, caller)
+        } catch {
+            let keys = tasks.compactMap(\.clientKey)
+            guard !keys.isEmpty else { throw error }
+            let existing = try await attempt { () throws(FleetError) in
+                try await database.tasks.existingKeys(keys, of: caller.name)
+            }
+            let new = tasks.filter { task in task.clientKey.map { !existing.contains($0) } ?? true }
+            guard new.count < tasks.count else { throw error }
+            if !new.isEmpty { try await requireRoom(forNew: new, caller) }
         }
+    }
+
+    private func requireRoom(forNew tasks: [FleetNewTask], _ caller: FleetCaller) async throws(RPCFailure) {
+        if let maxTasks = caller.maxTasks {
+            var filter = FleetTaskFilter()
+            filter.owner = caller.name
+            let wanted = filter
+            let counts = try await attempt { () throws(FleetError) in try await database.tasks.counts(wanted) }
+            let unfinished = counts.byState.filter { !$0.key.isEnd }.values.saturatedSum
+            guard unfinished.addingSaturated(Int64(clamping: tasks.count)) <= Int64(clamping: maxTasks) else {
+                throw Self.limitExceeded(
+                    "this user has \(unfinished) unfinished tasks in the fleet, the highest number is \(maxTasks) (max_tasks)",
+                    Int64(clamping: maxTasks))
+            }
+        }
+        guard !caller.isOperator else { return }
+        let limit = configuration.settings.service.maxStoredPerUser
+        let added = tasks.map(\.spec.utf8.count).filter { $0 >= FleetTaskTable.longSpecification }
+        let stored = try await attempt { () throws(FleetError) in
+            try await database.tasks.storedBytes(of: caller.name)
+        }.addingSaturated(added.map { Int64(clamping: $0) }.saturatedSum)
+        guard stored <= limit else {
+            throw Self.limitExceeded(
+                "at most \(limit) bytes may be stored in the fleet for this user's tasks (access.max_stored), it would be \(stored): remove ended tasks, or send contents from files",
+                limit)
+        }
+    }
+
+    private static func limitExceeded(_ message: String, _ limit: Int64) -> RPCFailure {
+        RPCFailure(.limitExceeded, message, data: ErrorData(reason: "limit_exceeded", limit: limit))
     }
 
     // MARK: Reading

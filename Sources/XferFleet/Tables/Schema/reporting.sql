@@ -101,9 +101,9 @@ BEGIN
         PERFORM fleet_finish(v_ended, v_attempts,
             ARRAY(SELECT e_states[u.i] FROM unnest(v_at) WITH ORDINALITY AS u(i, n) ORDER BY u.n),
             ARRAY(SELECT e_details[u.i] FROM unnest(v_at) WITH ORDINALITY AS u(i, n) ORDER BY u.n), v_name);
-        INSERT INTO fleet_result (task, body)
-        SELECT u.task, e_results[u.i] FROM unnest(v_ended, v_at) AS u(task, i)
-        WHERE e_results[u.i] IS NOT NULL;
+        INSERT INTO fleet_result (task, owner, body)
+        SELECT u.task, t.owner, e_results[u.i] FROM unnest(v_ended, v_at) AS u(task, i)
+        JOIN fleet_task t ON t.id = u.task WHERE e_results[u.i] IS NOT NULL;
     END IF;
 END $$;
 

@@ -113,8 +113,12 @@ CREATE TABLE fleet_task (
     added_at timestamptz NOT NULL DEFAULT now(),
     spec text NOT NULL,
     limits text,
+    spec_bytes integer GENERATED ALWAYS AS (octet_length(spec)) STORED,
     UNIQUE (owner, client_key)
 );
+
+-- What is long counts towards the owner's stored bytes: `FleetTaskTable.storedBytes`.
+CREATE INDEX fleet_task_long ON fleet_task (owner) INCLUDE (spec_bytes) WHERE spec_bytes >= 8192;
 
 CREATE INDEX fleet_task_batch ON fleet_task (batch, id) WHERE batch IS NOT NULL;
 
@@ -171,7 +175,14 @@ CREATE TABLE fleet_end (
 
 CREATE INDEX fleet_end_state ON fleet_end (state, ended_at);
 
-CREATE TABLE fleet_result (task bigint PRIMARY KEY, body bytea NOT NULL);
+CREATE TABLE fleet_result (
+    task bigint PRIMARY KEY,
+    owner bigint NOT NULL,
+    body bytea NOT NULL,
+    bytes integer GENERATED ALWAYS AS (octet_length(body)) STORED
+);
+
+CREATE INDEX fleet_result_long ON fleet_result (owner) INCLUDE (bytes) WHERE bytes >= 4096;
 
 CREATE TABLE fleet_wish (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

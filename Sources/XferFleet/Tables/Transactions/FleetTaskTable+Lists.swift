@@ -39,6 +39,35 @@ extension FleetTaskTable {
         }
     }
 
+    /// The bytes that are stored for a user's tasks: specifications from `longSpecification` and results from
+    /// `longResult` bytes. Less is not counted, so that the sum reads only an index of long ones.
+    func storedBytes(of owner: String) async throws(FleetError) -> Int64 {
+        try await calls.run(
+            """
+            SELECT coalesce((SELECT sum(t.spec_bytes) FROM fleet_task t
+                    WHERE t.owner = o.id AND t.spec_bytes >= \(Self.longSpecification)), 0)
+                + coalesce((SELECT sum(r.bytes) FROM fleet_result r
+                    WHERE r.owner = o.id AND r.bytes >= \(Self.longResult)), 0)
+            FROM fleet_owner o WHERE o.name = $1
+            """, [owner]
+        ).map { (row) throws(PostgresError) in try row.integer(0) }.first ?? 0
+    }
+
+    /// The least bytes of a specification and of a result that count; the conditions of indexes in `tables.sql`.
+    static let longSpecification = 8192
+    static let longResult = 4096
+
+    /// Which of a user's client keys belong to tasks.
+    func existingKeys(_ keys: [String], of owner: String) async throws(FleetError) -> Set<String> {
+        let found = try await calls.run(
+            """
+            SELECT t.client_key FROM fleet_task t JOIN fleet_owner o ON o.id = t.owner
+            WHERE o.name = $1 AND t.client_key = ANY ($2::text[])
+            """, [owner, PostgresArray.texts(keys)]
+        ).map { (row) throws(PostgresError) in try row.text(0) }
+        return Set(found)
+    }
+
     /// The kept result of a task; nil if there is none.
     func result(_ id: FleetTaskID) async throws(FleetError) -> [UInt8]? {
         try await calls.run("SELECT encode(body, 'hex') FROM fleet_result WHERE task = $1::bigint", [id.description])
