@@ -61,21 +61,26 @@ extension TransferClient {
         }
         var seen: Set<TaskID> = []
         let ids = tasks.map(\.id).filter { seen.insert($0).inserted }
-        try await WaitBound.wait(for: timeout, of: first.id) { [self] deadline in
+        var records = try await WaitBound.wait(for: timeout, of: first.id) { [self] deadline in
             try await waitAll(ids, in: first.storeID, until: deadline)
         }
-        let records = try await records(of: ids, in: first.storeID)
+        // Their number is not bounded: reading them takes its time, although all have ended in time.
+        let unread = ids.filter { records[$0] == nil }
+        records.merge(try await self.records(of: unread, in: first.storeID)) { $1 }
         return try tasks.map { task throws(TaskError) in
             guard let record = records[task.id] else { throw .missing(task.id) }
             return record
         }
     }
 
+    /// Waits for the ends. Returns the records of tasks that ended while others went on: the daemon may remove them from
+    /// its history before the last one ends.
     private func waitAll(
         _ ids: [TaskID], in storeID: String?, until deadline: ContinuousClock.Instant?
-    ) async throws {
+    ) async throws -> [TaskID: TaskRecord] {
         var reconnection = Reconnection(limit: options.reconnectLimit)
         var open = ids
+        var ended: [TaskID: TaskRecord] = [:]
         while let next = open.first {
             let left = deadline.map { max(.zero, $0 - .now) }
             do {
@@ -88,6 +93,11 @@ extension TransferClient {
                     rest += result.open ?? []
                 }
                 reconnection.reset()
+                if !rest.isEmpty {
+                    let stillOpen = Set(rest)
+                    let read = try await records(of: open.filter { !stillOpen.contains($0) }, in: storeID)
+                    ended.merge(read) { $1 }
+                }
                 open = rest
             } catch let error where Reconnection.mayPass(error) {
                 if left == .zero { throw TaskError.timedOut(next) }
@@ -96,6 +106,7 @@ extension TransferClient {
             }
             if let next = open.first, left == .zero { throw TaskError.timedOut(next) }
         }
+        return ended
     }
 
     private func records(of ids: [TaskID], in storeID: String?) async throws -> [TaskID: TaskRecord] {

@@ -119,6 +119,26 @@ def test_wait_all_gives_records_although_the_daemon_goes_away_before_it_reads_th
     assert len(searches) == 1
 
 
+def test_wait_all_gives_records_of_tasks_that_left_the_history_meanwhile(
+    server: str, site: Site, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_calls, "LONGEST_WAIT", 0.1)
+    with xfer.Client(server) as client:
+        ended = client.add(f"{site.url}/file?1", kind="data")
+        held = client.add(f"{site.url}/held")
+        listed = client.tasks
+
+        def list_and_remove(**arguments: Any) -> Iterator[TaskRecord]:
+            records = list(listed(**arguments))
+            if ended.id in [record.id for record in records]:
+                ended.remove()
+                site.release()
+            return iter(records)
+
+        monkeypatch.setattr(client, "tasks", list_and_remove)
+        assert [record.state for record in client.wait_all([ended, held], timeout=60)] == ["completed"] * 2
+
+
 def test_waiting_detects_another_database(server: str, daemon: Daemon, site: Site) -> None:
     with xfer.Client(server) as client:
         task = client.add(f"{site.url}/held")

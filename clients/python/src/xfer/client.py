@@ -240,8 +240,14 @@ class Client(Methods):
         """
         deadline = _calls.Deadline(timeout)
         patience = _calls.Patience(self._options.reconnect_for)
-        wanted = list(dict.fromkeys(task.id for task in tasks))
-        unended = wanted
+        records: Dict[int, TaskRecord] = {}
+
+        def read(part: Sequence[int]) -> None:
+            tasks[0]._check_store()
+            for record in self.tasks(filter={"ids": list(part)}):
+                records[record.id] = record
+
+        unended = list(dict.fromkeys(task.id for task in tasks))
         while unended:
             try:
                 tasks[0]._check_store()
@@ -257,18 +263,13 @@ class Client(Methods):
                 time.sleep(deadline.bounded(patience.delay(error)))
                 continue
             patience.reset()
+            # At once: the daemon may remove ended tasks from its history before the last one ends.
+            open_ids = set(left)
+            for part in _calls.parts([task_id for task_id in unended if task_id not in open_ids]):
+                self._over_restarts(lambda: read(part), deadline)
             unended = left
             if unended and deadline.remaining == 0:
                 raise WaitTimeoutError(unended[0])
-        records: Dict[int, TaskRecord] = {}
-
-        def read(part: Sequence[int]) -> None:
-            tasks[0]._check_store()
-            for record in self.tasks(filter={"ids": list(part)}):
-                records[record.id] = record
-
-        for part in _calls.parts(wanted):
-            self._over_restarts(lambda: read(part), deadline)
         for task in tasks:
             if task.id not in records:
                 raise TaskRemovedError(task.id)
