@@ -18,6 +18,25 @@ public enum BriefRules {
     /// the ordinary way, since a guest's path may never answer. So the bodies in memory have at most 96 MiB.
     public static let mostPublishing = 128
     public static let mostOfGuest = 32
+    /// The longest time for which a body waits for others, so that one round of publishing takes all of them, and the
+    /// number of bodies that wait no longer.
+    ///
+    /// A round costs two commits, and a task that is to start waits for them. Without a pause the files that arrive
+    /// together over a far line would make a round each, between their requests.
+    public static let gatheringTime = Duration.milliseconds(10)
+    public static let fullRound = 16
+
+    /// The pause before the next round of a directory.
+    ///
+    /// - Parameters:
+    ///   - elapsed: the time since the first of the waiting bodies came; the pause is never longer than
+    ///     `gatheringTime`, whatever a clock says.
+    ///   - waiting: the number of waiting bodies.
+    ///   - fetching: the number of brief runs whose bodies are not complete.
+    public static func pauseBeforeRound(after elapsed: Duration, waiting: Int, fetching: Int) -> Duration {
+        guard waiting < fullRound, fetching > 0 else { return .zero }
+        return max(.zero, gatheringTime - max(.zero, elapsed))
+    }
 
     /// True if the task may begin as a brief run: a first, repeatable request for one file, whose outcome depends only
     /// on the response.

@@ -9,6 +9,7 @@ import XferStore
 struct BriefBody: Sendable {
     let task: TransferTask
     let startedAt: Timestamp
+    let arrivedAt: MonotonicInstant
     let bytes: [UInt8]
     let head: ResponseHead
     let finalURL: HTTPURL

@@ -108,8 +108,8 @@ extension RunScheduler {
             let bytes = outcome.body, BriefRules.isWhole(head, of: outcome.offset)
         else { return nil }
         let body = BriefBody(
-            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL,
-            trace: outcome.trace)
+            task: run.task, startedAt: run.startedAt, arrivedAt: Clocks.monotonic(), bytes: bytes, head: head,
+            finalURL: outcome.finalURL, trace: outcome.trace)
         // An ordinary run warns of it.
         let isOdd = run.task.specification.warning(aboutType: head.mediaType, named: body.name) != nil
         if isOdd { return nil }
@@ -130,9 +130,14 @@ extension RunScheduler {
     }
 
     private func publishRounds(of place: BriefRuns.Place) async {
-        while true {
+        while let first = briefs.ready[place]?.first {
+            let pause = BriefRules.pauseBeforeRound(
+                after: first.arrivedAt.duration(to: Clocks.monotonic()), waiting: briefs.ready[place]?.count ?? 0,
+                fetching: briefs.runs.count - briefs.publishing.count)
+            // If the sleep is cancelled, the round only begins early.
+            if pause > .zero { try? await Task.sleep(for: pause) }
             let round = briefs.removeRound(of: place)
-            guard !round.isEmpty else { break }
+            guard !round.isEmpty else { continue }
             let ids = round.map(\.task.id)
             briefs.rounds[place] = BriefRuns.Round(begunAt: Clocks.monotonic(), tasks: ids)
             let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)

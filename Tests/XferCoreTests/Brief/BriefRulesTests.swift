@@ -32,6 +32,23 @@ import XferModel
         #expect(BriefRules.mayBeBrief(Self.task { $0.specification.segments = .one }, segments: four))
     }
 
+    @Test func aRoundWaitsForMoreBodiesOnlyWhileFewWaitAndMoreCome() {
+        let (interval, full) = (BriefRules.gatheringTime, BriefRules.fullRound)
+        let nanosecond = Duration.nanoseconds(1)
+        for waiting in [0, 1, full - 1] {
+            for (elapsed, pause) in [
+                (.seconds(-3600), interval), (.zero, interval), (interval - nanosecond, nanosecond), (interval, .zero),
+                (.seconds(3600), .zero),
+            ] {
+                #expect(BriefRules.pauseBeforeRound(after: elapsed, waiting: waiting, fetching: 1) == pause)
+                #expect(BriefRules.pauseBeforeRound(after: elapsed, waiting: waiting, fetching: 0) == .zero)
+            }
+        }
+        for waiting in [full, full + 1] {
+            #expect(BriefRules.pauseBeforeRound(after: .zero, waiting: waiting, fetching: 1) == .zero)
+        }
+    }
+
     /// Whatever a brief run could not do again, or could not know.
     enum Obstacle: CaseIterable {
         case upload, data, head, credential, profileSecret, profileCertificate, certificate, jar, cookie, proxy, metered

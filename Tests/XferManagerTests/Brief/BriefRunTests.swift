@@ -132,7 +132,8 @@ import XferTestSupport
         let task = TransferTask(
             id: TaskID(id), specification: specification, state: .queued, rank: id, createdAt: Timestamp(seconds: 0))
         return BriefBody(
-            task: task, startedAt: Timestamp(seconds: 0), bytes: [], head: ResponseHead(status: 200), finalURL: url)
+            task: task, startedAt: Timestamp(seconds: 0), arrivedAt: MonotonicInstant(nanoseconds: 0), bytes: [],
+            head: ResponseHead(status: 200), finalURL: url)
     }
 
     /// An ordinary run replaces a file, with the same attempt.
