@@ -42,6 +42,27 @@ struct ContentTemplate {
             task.body?.raw = try formText()
             addContentType("application/x-www-form-urlencoded", to: &task)
         }
+        try requireShort(task)
+    }
+
+    private static let fileRemedy = "save it to a file: --data-binary @FILE"
+
+    /// Requires that the content fits into one message, with room for the other fields.
+    private func requireShort(_ task: NewTask) throws(CommandFailure) {
+        let body = task.body?.wire.text.utf8.count ?? 0
+        let parts = task.parts?.reduce(0) { $0 + $1.wire.text.utf8.count } ?? 0
+        guard max(body, parts) > FileText.contentLimit else { return }
+        let (option, remedy) =
+            if options.jsonBody != nil {
+                ("--json-body", "\(Self.fileRemedy) -H 'Content-Type: application/json'")
+            } else if !options.data.isEmpty {
+                ("--data", "\(Self.fileRemedy) -H 'Content-Type: application/x-www-form-urlencoded'")
+            } else if parts > body {
+                ("-F", "save long parts to files: -F name=@FILE")
+            } else {
+                ("--data-binary", Self.fileRemedy)
+            }
+        throw FileText.tooLong(option: option, remedy)
     }
 
     /// Requires a daemon on this machine: it reads uploads from its own disk.
@@ -89,13 +110,9 @@ struct ContentTemplate {
     private func binaryBody(_ text: String) throws(CommandFailure) -> BodyInput {
         var body = BodyInput()
         if text == "@-" {
-            let remedy = "save it to a file: --data-binary @FILE"
-            let bytes = try FileText.content(option: "--data-binary", remedy)
+            let bytes = try FileText.content(option: "--data-binary", Self.fileRemedy)
             body.raw = String(validating: bytes, as: UTF8.self)
             if body.raw == nil { body.base64 = Base64Text(bytes) }
-            guard body.wire.text.utf8.count <= FileText.contentLimit else {
-                throw FileText.tooLong(option: "--data-binary", remedy)
-            }
         } else if text.hasPrefix("@") {
             body.file = paths.absolute(String(text.dropFirst()))
         } else {

@@ -6,8 +6,8 @@ import XferModel
 enum FileText {
     /// Largest file read, in bytes.
     static let limit = 256 << 20
-    /// Largest content of standard input that is sent within a message, in bytes of JSON. The rest of the longest message
-    /// is for the other fields.
+    /// Largest content that is sent within a message, in bytes of JSON. The rest of the longest message is for the other
+    /// fields.
     static let contentLimit = XferConnection.messageLimit - 64 << 10
 
     /// Reads a file, or standard input for `-`.
@@ -25,7 +25,7 @@ enum FileText {
         try bytes("-", option: option, limit: contentLimit, tooLong(option: option, remedy))
     }
 
-    /// The failure for content of standard input that does not fit into a message.
+    /// The failure for content that does not fit into a message.
     static func tooLong(option: String, _ remedy: String) -> CommandFailure {
         .usage("\(option): the content is too long for one message; \(remedy)")
     }

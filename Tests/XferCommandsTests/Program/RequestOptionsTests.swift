@@ -114,17 +114,30 @@ import XferTestSupport
     }
 
     /// The longest message is 4 MiB: each line's end takes two bytes in JSON, and base64 a third more.
-    @Test(arguments: [
-        ("x", 5 << 20, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
-        ("\n", 5 << 19, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
-        ("x", 5 << 20, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
-        ("x", 7 << 19, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
-    ])
-    func standardInputThatIsTooLongForAMessageIsRefused(
+    @Test(
+        arguments: [
+            ("x", 5 << 20, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
+            ("\n", 5 << 19, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
+            (
+                "x", 5 << 20, ["add", "--data", "@-", "http://h/"],
+                "-H 'Content-Type: application/x-www-form-urlencoded'"
+            ),
+            (
+                "\"a long text\",", 3 << 17, ["add", "--json-body", "[@]", "http://h/"],
+                "-H 'Content-Type: application/json'"
+            ),
+            ("x", 5 << 20, ["add", "-F", "a=@@", "http://h/"], "-F name=@FILE"),
+            ("x", 5 << 20, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
+            ("x", 7 << 19, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
+        ] as [(String, Int, [String], String)])
+    func contentThatIsTooLongForAMessageIsRefused(
         character: String, count: Int, arguments: [String], remedy: String
     ) async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
         let input = String(repeating: character, count: count)
+        // An argument's text, where none is read from standard input.
+        let inArguments = ["[@]": "[\(input)0]", "a=@@": "a=\(input)"]
+        let arguments = arguments.map { inArguments[$0] ?? $0 }
         let result = try await Program.run(arguments, daemon: daemon, input: input)
         #expect(result.exit == .code(2) && result.errors.contains(remedy), "\(result.errors)")
         #expect(daemon.calls(of: "task.add").isEmpty && daemon.calls(of: "cache.put").isEmpty)
