@@ -39,11 +39,16 @@ struct ListAdder {
         }
     }
 
+    /// The number of tasks of the first call: their transfers begin while the others are admitted.
+    private static let firstCount = 64
+
     /// Adds the tasks in calls of a size that lets the first ones run while the next are added.
     ///
     /// - Parameter outcome: the result so far, also after an error that does not belong to a single task.
     func add(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
-        for batch in TaskBatches(tasks.map(\.task)) { try addInOrder(tasks[batch.indices], &outcome) }
+        for batch in TaskBatches(tasks.map(\.task), first: Self.firstCount) {
+            try addInOrder(tasks[batch.indices], &outcome)
+        }
     }
 
     /// Adds all tasks in one call, or none.
@@ -108,6 +113,7 @@ struct ListAdder {
             guard case .one(let one) = answer.value else { return }
             if one.existing == true { outcome.added.existing.append(outcome.added.ids.count) }
             outcome.added.ids.append(one.task.id)
+            outcome.added.seq = outcome.added.seq ?? one.seq
             outcome.tasks.append(listed.task)
         case .failure(let refusal):
             guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }

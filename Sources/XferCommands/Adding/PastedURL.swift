@@ -4,6 +4,8 @@ enum PastedURL {
     /// appendix C). Any other text is unchanged but for the blanks.
     static func bare(_ text: some StringProtocol) -> String {
         var rest = trimmed(Substring(text))
+        // Most lines of a long list are plain URLs.
+        if let first = rest.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic { return String(rest) }
         for pair in ["\"\"", "''", "“”", "<>", "\"\"", "''"] {
             guard rest.count > 2, rest.first == pair.first, rest.last == pair.last else { continue }
             rest = trimmed(rest.dropFirst().dropLast())

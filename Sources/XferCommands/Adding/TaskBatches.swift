@@ -6,6 +6,8 @@ import XferProtocol
 /// ones are being added, and well below the longest message.
 struct TaskBatches: Sequence, IteratorProtocol {
     private var rest: ArraySlice<NewTask>
+    /// The highest number of tasks in the next call.
+    private var limit: Int
 
     /// The highest number of tasks in one call.
     static let largestCount = 1000
@@ -13,13 +15,17 @@ struct TaskBatches: Sequence, IteratorProtocol {
     /// 4 MiB.
     static let largestMessage = 3 << 20
 
-    init(_ tasks: [NewTask]) { rest = tasks[...] }
+    /// - Parameter first: the highest number of tasks in the first call.
+    init(_ tasks: [NewTask], first: Int = largestCount) {
+        rest = tasks[...]
+        limit = Swift.max(1, Swift.min(first, Self.largestCount))
+    }
 
     mutating func next() -> ArraySlice<NewTask>? {
         guard !rest.isEmpty else { return nil }
         var size = 0
         var bytes: [UInt8] = []
-        let count = rest.prefix(Self.largestCount).prefix { task in
+        let count = rest.prefix(limit).prefix { task in
             bytes.removeAll(keepingCapacity: true)
             task.write(to: &bytes)
             size += bytes.count + 1
@@ -27,7 +33,10 @@ struct TaskBatches: Sequence, IteratorProtocol {
         }.count
         // A task that is larger than `largestMessage` gets a call of its own, and the daemon's error says what is
         // wrong.
-        defer { rest = rest.dropFirst(Swift.max(1, count)) }
+        defer {
+            rest = rest.dropFirst(Swift.max(1, count))
+            limit = Self.largestCount
+        }
         return rest.prefix(Swift.max(1, count))
     }
 }

@@ -147,6 +147,7 @@ struct InputList: Hashable {
 
     /// A fragment follows the URL without white space.
     private static func withoutComment(_ line: Substring) -> Substring {
+        guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
         var before: Character = " "
         for index in line.indices {
             if line[index] == "#", before == " " || before == "\t" { return line[..<index].trimmingBlanks }

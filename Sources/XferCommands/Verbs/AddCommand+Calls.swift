@@ -70,7 +70,7 @@ extension AddCommand {
         let document = JSONValue.object(AddDocument.many(added))
         return Added(
             ids: added.ids, document: document, lines: AddText.lines(added, batch: tasks[...]),
-            placeless: added.ids.first)
+            placeless: added.ids.first, fresh: AddedTasks(added, tasks))
     }
 
     private func add(_ list: InputList, _ template: TaskTemplate) throws(CommandFailure) -> Added {
@@ -90,7 +90,6 @@ extension AddCommand {
         }
         if !verbosity.quiet { ExistingFiles.report(tasks.map(\.task), options.connection) }
         let daemon = try options.open(start)
-        let since = wait ? try daemon.lastEventNumber() : nil
         let adder = ListAdder(daemon: daemon)
         do throws(CommandFailure) {
             if atomic {
@@ -114,7 +113,7 @@ extension AddCommand {
             lines: isNothing ? [] : AddText.lines(outcome.added, batch: outcome.tasks[...]),
             placeless: placeless?.0, isAllPlaceless: outcome.tasks.allSatisfy { $0.dir == nil },
             refused: outcome.refused.count,
-            fresh: since.map { AddedTasks(outcome.added, outcome.tasks, since: $0) })
+            fresh: AddedTasks(outcome.added, outcome.tasks))
     }
 
     /// The results of one or several calls.

@@ -148,9 +148,9 @@ struct AddCommand: ParsableCommand {
         let begin = Readiness.now
         let added = try add(template, list, on: terminal)
         if !options.output.json, !verbosity.quiet { for line in added.lines { terminal.output.line(line) } }
-        let status: ExitStatus
+        let end: WaitCommand.Result
         do throws(CommandFailure) {
-            status = try WaitCommand.wait(
+            end = try WaitCommand.wait(
                 for: added.ids, added: added.fresh, timeout: bounds.timeout, options: options, verbosity: verbosity,
                 isDaemonKnown: true,
                 readsStaged: readsFile,
@@ -163,17 +163,19 @@ struct AddCommand: ParsableCommand {
         }
         if list != nil, added.ids.count > 1, !options.output.json, !verbosity.quiet {
             let seconds = begin.duration(to: Readiness.now).components.seconds
-            let summary = try ListSummary.read(added.ids, options.open(), isFleet: options.isFleet)
-            terminal.output.line(summary.line(seconds: seconds))
+            // A fleet has no cache.
+            let mayUseCache = added.fresh?.mayUseCache != false && !options.isFleet
+            let cached = mayUseCache ? try ListSummary.readCached(added.ids, options.open()) : []
+            terminal.output.line(ListSummary(end.tasks, cached: cached).line(seconds: seconds))
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
-        if status != .done {
+        if end.status != .done {
             let keepsAnswer = showsResponse || kind != .download && added.ids.count == 1
             if keepsAnswer, !options.output.json, !verbosity.quiet, let id = added.ids.first {
                 try mentionResponse(of: id)
             }
-            throw CommandFailure(status)
+            throw CommandFailure(end.status)
         }
         try added.finish()
         guard let id = added.ids.first else { return }

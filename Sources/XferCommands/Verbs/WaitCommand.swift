@@ -35,8 +35,8 @@ struct WaitCommand: TaskVerb {
 
     func run() throws {
         let ids = try selectedIDs()
-        let status = try Self.wait(for: ids, timeout: timeout, options: options, verbosity: verbosity, notifies: notify)
-        if status != .done { throw CommandFailure(status) }
+        let result = try Self.wait(for: ids, timeout: timeout, options: options, verbosity: verbosity, notifies: notify)
+        if result.status != .done { throw CommandFailure(result.status) }
     }
 
     /// The selected ids. Prints facts about matching tasks that a person may not expect to standard error.
@@ -68,6 +68,13 @@ struct WaitCommand: TaskVerb {
         return ids
     }
 
+    /// The end of a wait.
+    struct Result {
+        let status: ExitStatus
+        /// The tasks as they are known; those that were removed are left out.
+        let tasks: [TaskSummary]
+    }
+
     /// Waits, and for `--json` prints the result of `task.wait` at the end.
     ///
     /// - Parameters:
@@ -83,8 +90,8 @@ struct WaitCommand: TaskVerb {
         verbosity: VerbosityOptions,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
         on terminal: Terminal = .standard
-    ) throws(CommandFailure) -> ExitStatus {
-        guard !ids.isEmpty else { return .done }
+    ) throws(CommandFailure) -> Result {
+        guard !ids.isEmpty else { return Result(status: .done, tasks: []) }
         var notifier = Notifier.requested(notifies)
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), added: added, options: options.connection,
@@ -95,7 +102,7 @@ struct WaitCommand: TaskVerb {
         do throws(CommandFailure) {
             let status = try run(&waiter, ids, options)
             notifier?.deliver(waiter.note)
-            return status
+            return Result(status: status, tasks: waiter.tasks)
         } catch {
             notifier?.deliver(error)
             throw error

@@ -18,16 +18,17 @@ struct ListSummary: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(line(seconds: 0)) }
 
-    /// The fields that `add` reads.
-    private static let fields = ["state", "error", "progress", "skipped", "not_modified", "kind", "url"]
-    /// Further fields of a daemon's own tasks: a fleet does not store attempts.
-    private static let attemptFields = ["cache_policy", "last_attempt"]
+    init() {}
 
-    mutating func add(_ record: TaskRecord) {
-        let task = TaskSummary(record)
+    /// - Parameter cached: the tasks that used cached responses and made no request.
+    init(_ tasks: [TaskSummary], cached: Set<Int64>) {
+        for task in tasks { add(task, isCached: cached.contains(task.id)) }
+    }
+
+    mutating func add(_ task: TaskSummary, isCached: Bool = false) {
         switch TaskState(rawValue: task.state) {
         case .completed where task.isSkipped || task.isNotModified: existing += 1
-        case .completed where Self.isFromCache(record): cached += 1
+        case .completed where isCached: cached += 1
         case .completed:
             downloaded += 1
             bytes = bytes.addingSaturated(max(0, task.total ?? task.received))
@@ -41,12 +42,6 @@ struct ListSummary: Hashable, Sendable {
         case .cancelled: cancelled += 1
         default: unfinished += 1
         }
-    }
-
-    /// True if the task used a cached response and made no request.
-    private static func isFromCache(_ record: TaskRecord) -> Bool {
-        guard case .set(let policy) = record.choices.cachePolicy else { return false }
-        return policy.usesCache && record.lastAttempt == nil
     }
 
     /// The summary as one line.
@@ -72,19 +67,27 @@ struct ListSummary: Hashable, Sendable {
         return "\(count) \(count == 1 ? "task" : "tasks"): \(parts.joined(separator: ", "))"
     }
 
-    /// Reads the ends of the tasks. Those that are removed are left out.
-    static func read(
-        _ ids: [TaskID], _ daemon: DaemonSession, isFleet: Bool = false
-    ) throws(CommandFailure) -> ListSummary {
-        var summary = ListSummary()
+    /// Reads which of the tasks used cached responses and made no request: their events do not say so.
+    static func readCached(_ ids: [TaskID], _ daemon: DaemonSession) throws(CommandFailure) -> Set<Int64> {
+        var cached: Set<Int64> = []
         for start in stride(from: 0, to: ids.count, by: TaskPages.largest) {
             var params = TaskList.Params()
             params.filter = TaskFilter()
             params.filter?.ids = OneOrMany(Array(ids[start..<min(start + TaskPages.largest, ids.count)]))
-            params.fields = TaskColumns(isFleet ? fields : fields + attemptFields)
+            params.fields = TaskColumns(["cache_policy", "last_attempt"])
             params.limit = TaskPages.largest
-            for record in try daemon.call(TaskList.self, params).value.tasks { summary.add(record) }
+            repeat {
+                let page = try daemon.call(TaskList.self, params).value
+                cached.formUnion(page.tasks.lazy.filter(isFromCache).map(\.id.rawValue))
+                params.cursor = page.nextCursor
+            } while params.cursor != nil
         }
-        return summary
+        return cached
+    }
+
+    /// True if the task used a cached response and made no request. One that was validated has an attempt.
+    static func isFromCache(_ record: TaskRecord) -> Bool {
+        guard case .set(let policy) = record.choices.cachePolicy else { return false }
+        return policy.usesCache && record.lastAttempt == nil
     }
 }

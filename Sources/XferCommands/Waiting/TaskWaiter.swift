@@ -73,9 +73,12 @@ struct TaskWaiter {
     /// The session, for a last call after waiting.
     var daemon: DaemonSession { session.daemon }
 
+    /// The tasks as they are known; those that were removed are left out.
+    var tasks: [TaskSummary] { board.ids.compactMap { board.tasks[$0] } }
+
     /// The note about the tasks' ends, for a notification.
     var note: DesktopNote {
-        let ends = board.ids.compactMap { board.tasks[$0] }
+        let ends = tasks
         return DesktopNote(ends, removed: board.ids.count - ends.count)
     }
 

@@ -5,11 +5,11 @@ import XferProtocol
 @testable import XferCommands
 
 @Suite struct ListSummaryTests {
-    private func record(_ state: TaskState, _ change: (inout TaskRecord) -> Void = { _ in }) -> TaskRecord {
+    private func record(_ state: TaskState, _ change: (inout TaskRecord) -> Void = { _ in }) -> TaskSummary {
         var record = TaskRecord()
         (record.id, record.url, record.state) = (TaskID(1), "http://h/f", .known(state))
         change(&record)
-        return record
+        return TaskSummary(record)
     }
 
     @Test func aListIsSummedUpInOneLine() {
@@ -34,14 +34,14 @@ import XferProtocol
                 })
         }
         summary.add(record(.cancelled))
+        let ended = [record(.completed)]
+        #expect(ListSummary(ended, cached: [1]).line(seconds: 1) == "1 task: 1 from the cache")
+        #expect(ListSummary(ended, cached: [2]).line(seconds: 1) == "1 task: 1 downloaded (0 B in 1s)")
         // A cached response that was validated has an attempt.
         for attempt in [nil, AttemptRecord()] {
-            var other = ListSummary()
-            other.add(
-                record(.completed) {
-                    ($0.choices.cachePolicy, $0.lastAttempt) = (.set(.protocol), attempt)
-                })
-            #expect(other.line(seconds: 1).contains("1 from the cache") == (attempt == nil))
+            var record = TaskRecord()
+            (record.choices.cachePolicy, record.lastAttempt) = (.set(.protocol), attempt)
+            #expect(ListSummary.isFromCache(record) == (attempt == nil))
         }
         #expect(
             summary.line(seconds: 4)
