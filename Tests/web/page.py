@@ -42,11 +42,22 @@ class Page:
     def open(self, token: str) -> None:
         """Opens the page, types the token and waits for the queue."""
         self.browser.get(self.url)
+        console: list[str] = []
+
+        def is_shown() -> bool:
+            console.extend(self.console())
+            if any("ERR_NETWORK_CHANGED" in message for message in console):
+                # Tests of other suites make interfaces, at which Chromium breaks off what it is loading.
+                console.clear()
+                self.browser.refresh()
+            return self.element("token").is_displayed()
+
         try:
+            self.until(is_shown, "#token")
             self.type_into("token", token, Keys.ENTER)
             self.wait_for_text("connection", "live")
         except TimeoutException as error:
-            raise AssertionError(f"{error.msg}; the console says {self.console()}") from error
+            raise AssertionError(f"{error.msg}; the console says {console + self.console()}") from error
 
     def until(self, condition: Callable[[], Found], what: str, patience: float = PATIENCE) -> Found:
         """Waits until a condition holds. Rows come and go meanwhile."""

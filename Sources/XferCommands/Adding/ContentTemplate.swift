@@ -36,16 +36,19 @@ struct ContentTemplate {
         if let json = options.jsonBody { task.body = try jsonBody(json) }
         if let text = options.dataBinary {
             task.body = try binaryBody(text)
+            addContentType(Self.formType, to: &task)
         }
         if !options.data.isEmpty {
             task.body = BodyInput()
             task.body?.raw = try formText()
-            addContentType("application/x-www-form-urlencoded", to: &task)
+            addContentType(Self.formType, to: &task)
         }
         try requireShort(task)
     }
 
-    private static let fileRemedy = "save it to a file: --data-binary @FILE"
+    private static let fileRemedy = "send it from a file: --data-binary @FILE"
+    /// The type of content that gives none, as with curl.
+    private static let formType = "application/x-www-form-urlencoded"
 
     /// Requires that the content fits into one message, with room for the other fields.
     private func requireShort(_ task: NewTask) throws(CommandFailure) {
@@ -56,9 +59,9 @@ struct ContentTemplate {
             if options.jsonBody != nil {
                 ("--json-body", "\(Self.fileRemedy) -H 'Content-Type: application/json'")
             } else if !options.data.isEmpty {
-                ("--data", "\(Self.fileRemedy) -H 'Content-Type: application/x-www-form-urlencoded'")
+                ("--data", Self.fileRemedy)
             } else if parts > body {
-                ("-F", "save long parts to files: -F name=@FILE")
+                ("-F", "send long parts from files: -F name=@FILE")
             } else {
                 ("--data-binary", Self.fileRemedy)
             }
@@ -195,11 +198,16 @@ struct ContentTemplate {
     }
 }
 
-/// A part as curl's `-F` takes it: `name=text`, `name=@file`, with `;type=…` and `;filename=…` behind it.
+/// A part as curl's `-F` takes it: `name=text`, `name=@file`, `name=<file` for the file's text, with `;type=…` and
+/// `;filename=…` behind it.
 struct FormPart: Hashable {
     var name: String
+    /// The text, or the name of the file.
     var text: String
+    /// True if the daemon sends the file.
     var isFile: Bool
+    /// True if the file's text is the part's.
+    var isTextOfFile: Bool
     var type: String?
     var filename: String?
 
@@ -210,7 +218,8 @@ struct FormPart: Hashable {
         name = String(argument[..<equals])
         var rest = argument[argument.index(after: equals)...]
         isFile = rest.hasPrefix("@")
-        if isFile { rest.removeFirst() }
+        isTextOfFile = rest.hasPrefix("<")
+        if isFile || isTextOfFile { rest.removeFirst() }
         // From the end, so that a semicolon in the text itself stays.
         while let semicolon = rest.lastIndex(of: ";") {
             let option = rest[rest.index(after: semicolon)...]
@@ -224,12 +233,20 @@ struct FormPart: Hashable {
             rest = rest[..<semicolon]
         }
         text = String(rest)
-        if isFile, text.isEmpty { throw .usage("-F: expected a file's name after \(SafeText.sanitised(name))=@") }
+        if isFile || isTextOfFile, text.isEmpty {
+            throw .usage("-F: expected a file's name after \(SafeText.sanitised(name))=\(isFile ? "@" : "<")")
+        }
+        if isFile, text == "-" { throw .usage("-F: standard input cannot be sent as a file; save it to one") }
     }
 
-    func part(_ paths: PathResolver) -> PartInput {
+    /// - Throws: if the file whose text is sent cannot be read.
+    func part(_ paths: PathResolver) throws(CommandFailure) -> PartInput {
         var part = PartInput(name: name)
-        if isFile { part.file = paths.absolute(text) } else { part.data = text }
+        if isFile {
+            part.file = paths.absolute(text)
+        } else {
+            part.data = isTextOfFile ? try FileText.read(text, option: "-F") : text
+        }
         part.contentType = type
         part.filename = filename
         return part

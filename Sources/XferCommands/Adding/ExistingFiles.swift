@@ -58,7 +58,8 @@ enum ExistingFiles {
         case .skip: "kept; with a checksum, those that have another one fail"
         case .fail: "their tasks fail"
         case .update: "fetched again if the server has another version"
-        case .verify: "kept if they have their checksums, fetched again otherwise"
+        case .verify:
+            "kept if they have their checksums, fetched again otherwise; without one, the server is asked first"
         case .continue: "continued, or kept if they have their checksums"
         }
     }

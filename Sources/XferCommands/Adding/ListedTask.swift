@@ -103,7 +103,11 @@ struct InputOptionReader {
                 throw option.remark("expected a name or path beneath the directory; \"dir\" sets another one")
             }
             (output, field) = (option, "output")
-        case .dir: (directory, field) = (option.value, "dir")
+        case .dir:
+            // Beneath -d, so that a list does not depend on the directory in which it is added.
+            let isRelative = !option.value.hasPrefix("/") && !option.value.hasPrefix("~")
+            let base = isRelative ? template.directory.map { $0 + "/" } ?? "" : ""
+            (directory, field) = (base + option.value, "dir")
         case .checksum:
             field = "checksum"
             do throws(ChecksumSyntaxError) {

@@ -35,7 +35,9 @@ struct ContentOptions: ParsableArguments {
     var data: [String] = []
 
     @Option(
-        help: ArgumentHelp("Send this text unchanged; @FILE streams a file unchanged.", valueName: "text"),
+        help: ArgumentHelp(
+            "Send this text unchanged; @FILE streams a file of any length. Its type is a form's unless -H gives it.",
+            valueName: "text"),
         completion: .file())
     var dataBinary: String?
 
@@ -46,7 +48,7 @@ struct ContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("F"), .customLong("form")],
         help: ArgumentHelp(
-            "A part of a multipart form: name=text, or name=@FILE, then ;type= and ;filename= if needed; may be repeated.",
+            "A part of a multipart form: name=text, name=@FILE, or name=<FILE for a file's text, then ;type= and ;filename= if needed; may be repeated.",
             valueName: "part"))
     var parts: [String] = []
 

@@ -48,7 +48,7 @@ enum OtherHabits {
     static func urlAsList(_ file: String?) -> String? {
         guard let file, file.hasPrefix("http://") || file.hasPrefix("https://") else { return nil }
         return "-i takes a file of URLs, and took \(SafeText.sanitised(Redaction.url(file))). curl's -i is "
-            + "add --wait --json here, which prints response_headers."
+            + "`xferctl show --json ID` after the end, which prints response_headers."
     }
 
     /// A message about a flag with a value, such as `--user=ada`. It does not repeat the value, which may be a login.

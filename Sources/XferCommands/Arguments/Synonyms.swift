@@ -114,6 +114,7 @@ enum Synonyms {
         "-z": .option("--on-conflict update"), "--no-clobber": .option("--on-conflict skip"),
         "-n": .advice("wget's -nc is --on-conflict skip, curl's -n is --netrc"),
         "--allow-overwrite": .option("--on-conflict overwrite"), "--force": .option("--on-conflict overwrite"),
+        "--overwrite": .option("--on-conflict overwrite"), "--fail-with-body": failing,
         "--auto-file-renaming": .option("--on-conflict rename"), "--split": .option("--segments COUNT"),
         "--max-connection-per-server": .option("--segments COUNT"), "--connections": .option("--segments COUNT"),
         "-x": .advice("curl's is --proxy URL, aria2c's is --segments COUNT"),
@@ -166,6 +167,8 @@ enum Synonyms {
         "-y": .advice("no command prompts before it acts: leave the option out"), "--host-name": .option("--host HOST"),
         "--watch": .advice("`xferctl watch` follows the queue"),
         "--follow": .advice("`xferctl watch` follows the queue"),
+        "--wait": .advice("`xferctl wait ID` waits for a task"),
+        "--limit-rate": .option("--recv RATE"), "--url": .advice("`xferctl set-source ID URL` sets another URL"),
         "--output-json": .option("--json"), "--format": .option("--json, or --columns of list"),
         "-h": .option("--help"), "--batch": .option("--group batch-ID"), "--last": .option("-n COUNT"),
     ]

@@ -120,14 +120,14 @@ struct FileVerdict: Hashable, Sendable {
 
     var isProblem: Bool { [.differs, .gone, .unreadable, .changed].contains(kind) }
 
-    /// The line below all files: `32 files: 30 right, 1 differs (#7), 1 gone`. It repeats the tasks of wrong files,
+    /// The line below all files: `32 files: 30 right, 1 differs (#7), 1 gone (#9)`. It repeats the tasks of wrong files,
     /// which are easily overlooked among many lines.
     static func summary(_ verdicts: [FileVerdict]) -> String {
         let kinds = Dictionary(grouping: verdicts, by: \.kind)
         let parts = Kind.allCases.compactMap { kind -> String? in
             guard let found = kinds[kind] else { return nil }
             let text = "\(found.count) \(kind.rawValue)"
-            guard kind == .differs || kind == .changed else { return text }
+            guard [.differs, .changed, .gone].contains(kind) else { return text }
             let ids = found.prefix(mostListed).map { "#\($0.id)" } + (found.count > mostListed ? ["…"] : [])
             return "\(text) (\(ids.joined(separator: ", ")))"
         }
@@ -140,7 +140,8 @@ struct FileVerdict: Hashable, Sendable {
     private var words: String {
         switch result {
         case .right: "right"
-        case .differs(let found, let expected): "differs: the file has \(found), expected \(expected)"
+        case .differs(let found, let expected):
+            "differs: the file has \(expected.prefix { $0 != "=" })=\(found), expected \(expected)"
         case .gone: "gone: no such file"
         case .unreadable(let problem): "cannot be read: \(SafeText.sanitised(problem))"
         case .changed: "changed since it was published"

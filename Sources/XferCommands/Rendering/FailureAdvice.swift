@@ -95,7 +95,9 @@ enum FailureAdvice {
             return "Have the server staple a current OCSP response; its policy here requires one."
         case .policyMissing:
             return "Have the trust policy restored, or add the task again with another one."
-        case .httpStatus: return "Check the URL; when the server has the file again, \(retry)."
+        case .httpStatus:
+            let change = SuggestedCommand.text("set-source \(id) URL")
+            return "Check the URL, or set another with \(change); later, \(retry)."
         case .authFailed: return "Add it again with the right user and password (-u USER) or header (-H)."
         case .expansionLimit:
             return "Request no content coding (Accept-Encoding: identity), or have results.max_ratio raised."

@@ -12,6 +12,9 @@ enum WaitText {
         switch WaitReason(rawValue: reason) {
         case .retry:
             let cause = task.failure.map { " after \(FailureText.cause($0))" } ?? ""
+            if isForRoom(task) {
+                return "until another transfer of its host has ended" + (span.isEmpty ? "" : ", or\(span)") + cause
+            }
             return "next attempt\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
@@ -54,6 +57,12 @@ enum WaitText {
         case .nodeDown: return "for its node, which is down; `xferctl fleet nodes` shows details"
         case nil: return words(reason) + span
         }
+    }
+
+    /// True if a refusal may only mean that the host sends other files now: such a 403 is repeated when one has ended.
+    private static func isForRoom(_ task: TaskSummary) -> Bool {
+        guard let failure = task.failure else { return false }
+        return failure.httpStatus == 403 && !failure.isRetriable && task.received == 0
     }
 
     /// `connect_timeout` as `connect timeout`.

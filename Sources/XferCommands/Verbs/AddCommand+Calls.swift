@@ -130,6 +130,8 @@ extension AddCommand {
         var refused = 0
         /// The tasks to wait for.
         var fresh: AddedTasks?
+        /// The refused lines of a list, in the form of the document; nil without any.
+        var errors: JSONValue? { document["errors"] }
 
         /// Ends the command.
         ///

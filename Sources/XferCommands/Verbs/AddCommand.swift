@@ -154,7 +154,7 @@ struct AddCommand: ParsableCommand {
                 for: added.ids, added: added.fresh, timeout: bounds.timeout, options: options, verbosity: verbosity,
                 isDaemonKnown: true,
                 readsStaged: readsFile,
-                notifies: bounds.notify, signals: signals, on: terminal)
+                notifies: bounds.notify, signals: signals, on: terminal, errors: added.errors)
         } catch {
             if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }
             // The ids are lost otherwise. After a timeout the waiting has printed them.

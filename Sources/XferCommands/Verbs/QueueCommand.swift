@@ -27,7 +27,8 @@ struct QueueCommand: ParsableCommand {
             discussion: """
                 Applies until `xferctl queue resume`, also after restarts. With --running the running tasks return to \
                 the queue and continue with their bytes then, except requests that must not be made twice. Paused \
-                tasks stay paused until `xferctl resume ID`.
+                tasks stay paused until `xferctl resume ID`. To let a few tasks go on, pause the tasks instead \
+                (`xferctl pause --all`), and resume these.
                 """)
 
         @Flag(help: "Also return running tasks to the queue; they keep their bytes.")

@@ -82,10 +82,15 @@ enum SelectionText {
             }
         }
         guard let known = task.state.value, !states.contains(known), known.rawValue != participle else { return state }
-        if known == .waiting, participle == "retried" {
-            return "\(state); \(SuggestedCommand.text("resume \(task.id)")) tries again now"
+        let id = task.id
+        switch (known, participle) {
+        case (.waiting, "retried"): return "\(state); \(SuggestedCommand.text("resume \(id)")) tries again now"
+        case (.queued, "resumed"):
+            return "\(state) and not paused; \(SuggestedCommand.text("show \(id)")) says what it waits for"
+        case (.queued, "removed"), (.running, "removed"), (.waiting, "removed"), (.paused, "removed"):
+            return "\(state); \(SuggestedCommand.text("cancel \(id)")) ends it, then it can be removed"
+        default: return "\(state); \(condition(states, participle))"
         }
-        return "\(state); \(condition(states, participle))"
     }
 
     /// Throws if tasks were refused, some ids belong to no task, or a range has none. The daemon has acted on the other

@@ -7,8 +7,8 @@ struct SetSourceCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "set-source", abstract: "Give a download another URL for the same bytes.",
         discussion: """
-            For a signed URL that expired: the kept bytes are continued if the server shows that they are of the same \
-            version. A task that waits for this, or has failed, continues at once.
+            For a wrong URL, a file that has moved, or a signed URL that expired: kept bytes are continued if the \
+            server shows that they are of the same version. A task that waits for this, or has failed, continues at once.
             """)
     static let states: Set<TaskState> = [.queued, .waiting, .paused, .failed]
 

@@ -85,11 +85,12 @@ struct WaitCommand: TaskVerb {
     ///   - readsStaged: true if staged tasks are read afterwards.
     ///   - notifies: true if the user is notified at the end.
     ///   - terminal: the terminal that shows the progress.
+    ///   - errors: the refused lines of a list, for the document of `--json`.
     static func wait(
         for ids: [TaskID], added: AddedTasks? = nil, timeout: TimeSpan?, options: VerbOptions,
         verbosity: VerbosityOptions,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
-        on terminal: Terminal = .standard
+        on terminal: Terminal = .standard, errors: JSONValue? = nil
     ) throws(CommandFailure) -> Result {
         guard !ids.isEmpty else { return Result(status: .done, tasks: []) }
         var notifier = Notifier.requested(notifies)
@@ -100,7 +101,7 @@ struct WaitCommand: TaskVerb {
             isDaemonKnown: isDaemonKnown,
             readsStaged: readsStaged, signals: signals, terminal: terminal)
         do throws(CommandFailure) {
-            let status = try run(&waiter, ids, options)
+            let status = try run(&waiter, ids, options, errors)
             notifier?.deliver(waiter.note)
             return Result(status: status, tasks: waiter.tasks)
         } catch {
@@ -110,22 +111,24 @@ struct WaitCommand: TaskVerb {
     }
 
     private static func run(
-        _ waiter: inout TaskWaiter, _ ids: [TaskID], _ options: VerbOptions
+        _ waiter: inout TaskWaiter, _ ids: [TaskID], _ options: VerbOptions, _ errors: JSONValue?
     ) throws(CommandFailure) -> ExitStatus {
         guard options.output.json else { return try waiter.run() }
         do throws(CommandFailure) {
             let status = try waiter.run()
-            try printAnswer(waiter.daemon, ids)
+            try printAnswer(waiter.daemon, ids, errors)
             return status
         } catch {
-            if error.status == .timedOut { try printAnswer(waiter.daemon, ids) }
+            if error.status == .timedOut { try printAnswer(waiter.daemon, ids, errors) }
             throw error
         }
     }
 
     /// Prints the state of the tasks after all events that were waited for. The answers of several calls are joined
     /// into one document, because one call accepts a limited number of ids.
-    private static func printAnswer(_ daemon: DaemonSession, _ ids: [TaskID]) throws(CommandFailure) {
+    private static func printAnswer(
+        _ daemon: DaemonSession, _ ids: [TaskID], _ errors: JSONValue?
+    ) throws(CommandFailure) {
         var tasks: [JSONValue] = []
         var document = JSONObject()
         var missing: [TaskID] = []
@@ -143,6 +146,7 @@ struct WaitCommand: TaskVerb {
         }
         document["tasks"] = .array(tasks)
         document["omitted"] = nil
+        document["errors"] = errors
         document["missing"] = missing.isEmpty ? nil : .array(missing.map { .integer($0.rawValue) })
         Output.standard.document(JSONValue.object(document))
     }

@@ -85,7 +85,10 @@ extension SettingForm where Value == BandwidthSchedule {
         for item in items {
             guard let entry = item.text.flatMap({ BandwidthSchedule.Entry($0) }) else {
                 let fault = item.text.map { BandwidthSchedule.Fault.refusing($0, index: entries.count) }
-                if let fault, case .span = fault { throw SettingMismatch(fault.description, at: item) }
+                switch fault {
+                case .span(_, _, _)?, .zero?: throw SettingMismatch(fault?.description ?? "", at: item)
+                case .malformed?, .sameTime?, .tooMany?, nil: break
+                }
                 throw SettingMismatch(expected: BandwidthSchedule.expected, found: item)
             }
             entries.append(entry)

@@ -26,7 +26,9 @@ struct RootsAdvice {
     }
 
     /// The way that needs no change of the configuration.
-    private var nearer: String { roots.isEmpty ? "" : "; choose one beneath these with -d" }
+    private var nearer: String {
+        roots.isEmpty ? "" : "; choose one beneath these with -d (-o alone is relative to the current directory)"
+    }
 
     /// The text for callers whose roots the operator grants. They have an entry, perhaps by name or that of a group.
     func ofGuest(_ owner: Owner) -> String {

@@ -75,6 +75,8 @@ struct BriefRuns {
     /// Bodies that wait for the next round of publishing, by directory: a directory does not wait for another one,
     /// whose disk may not answer.
     private(set) var ready: [Place: [BriefBody]] = [:]
+    /// The pauses in which rounds wait for more bodies, by directory. A cancelled one ends at once.
+    var gathering: [Place: Task<Void, Never>] = [:]
     /// The rounds in progress, by directory.
     var rounds: [Place: Round] = [:]
     /// Tasks whose files may have their names while the database cannot be written. Their starts stay uncommitted.

@@ -123,19 +123,29 @@ extension RunScheduler {
     // MARK: Publishing
 
     private func publishBriefly() {
+        for (place, sleep) in briefs.gathering where pauseBeforeRound(of: place) == .zero { sleep.cancel() }
         for place in briefs.ready.keys where briefs.rounds[place] == nil {
             briefs.rounds[place] = BriefRuns.Round(begunAt: Clocks.monotonic())
             Task { await publishRounds(of: place) }
         }
     }
 
+    private func pauseBeforeRound(of place: BriefRuns.Place) -> Duration {
+        guard let waiting = briefs.ready[place], let first = waiting.first else { return .zero }
+        return BriefRules.pauseBeforeRound(
+            after: first.arrivedAt.duration(to: Clocks.monotonic()), waiting: waiting.count,
+            fetching: briefs.runs.count - briefs.publishing.count)
+    }
+
     private func publishRounds(of place: BriefRuns.Place) async {
-        while let first = briefs.ready[place]?.first {
-            let pause = BriefRules.pauseBeforeRound(
-                after: first.arrivedAt.duration(to: Clocks.monotonic()), waiting: briefs.ready[place]?.count ?? 0,
-                fetching: briefs.runs.count - briefs.publishing.count)
-            // If the sleep is cancelled, the round only begins early.
-            if pause > .zero { try? await Task.sleep(for: pause) }
+        while briefs.ready[place] != nil {
+            let pause = pauseBeforeRound(of: place)
+            if pause > .zero {
+                let sleep = Task { () -> Void in try? await Task.sleep(for: pause) }
+                briefs.gathering[place] = sleep
+                await sleep.value
+                briefs.gathering[place] = nil
+            }
             let round = briefs.removeRound(of: place)
             guard !round.isEmpty else { continue }
             let ids = round.map(\.task.id)

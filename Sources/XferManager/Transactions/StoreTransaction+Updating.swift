@@ -101,10 +101,13 @@ extension StoreTransaction {
             try tasks.update(machine.task)
             return UpdatedTask(task: machine.task, hasMoved: true)
         }
+        let isShared = try transfers.isUsed(transfer, but: task.id)
+        let reason =
+            isShared
+            ? "its directory was changed, and the received bytes stay with other tasks of the same URL"
+            : "its directory was changed, and the received bytes could not be moved there"
         machine.unsubscribe()
-        try discardBytes(
-            of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now
-        )
+        try discardBytes(of: &machine, because: reason, at: now)
         try tasks.update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }

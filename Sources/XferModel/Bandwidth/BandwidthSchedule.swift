@@ -33,6 +33,8 @@ public struct BandwidthSchedule: Hashable, Sendable {
         case malformed(index: Int)
         /// An entry has a span of time instead of its beginning: it is two entries.
         case span(from: String, to: String, index: Int)
+        /// The rate 0, which may be meant as a stop or as no limit.
+        case zero(index: Int)
         /// Two entries begin at the same time, so it is undecided which one applies: on this day, or on every day if it
         /// is nil.
         case sameTime(TimeOfDay, day: Weekday?, index: Int)
@@ -43,6 +45,9 @@ public struct BandwidthSchedule: Hashable, Sendable {
             case .malformed: "expected \(BandwidthSchedule.expected)"
             case .span(let from, let to, _):
                 "an entry has no end: the span is two entries, \"\(from)\" and \"\(to)\""
+            case .zero:
+                "a rate of 0 is not accepted: \"off\" is no limit, and a timetable stops nothing; use the window of tasks, "
+                    + "or pause the queue"
             case .sameTime(let time, nil, _): "two entries begin at \(time); each time of day may have one"
             case .sameTime(let time, let day?, _):
                 "two entries begin on \(day.rawValue) at \(time); each time of a day may have one"
@@ -52,6 +57,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
 
         /// The fault of a text that is no entry.
         public static func refusing(_ text: String, index: Int) -> Fault {
+            if text.split(separator: " ").last == "0" { return .zero(index: index) }
             guard let (from, to) = Entry.ofSpan(text) else { return .malformed(index: index) }
             return .span(from: from, to: to, index: index)
         }
@@ -59,7 +65,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
         /// The position of the entry at fault; nil if no entry is.
         public var index: Int? {
             switch self {
-            case .malformed(let index), .span(_, _, let index), .sameTime(_, _, let index): index
+            case .malformed(let index), .span(_, _, let index), .zero(let index), .sameTime(_, _, let index): index
             case .tooMany: nil
             }
         }
@@ -111,7 +117,7 @@ extension BandwidthSchedule.Entry {
             guard let named = Weekday.days(parts.removeFirst()) else { return nil }
             days = named
         }
-        guard parts.count == 2, let start = TimeOfDay(typed: parts[0]), start != .endOfDay,
+        guard parts.count == 2, parts[1] != "0", let start = TimeOfDay(typed: parts[0]), start != .endOfDay,
             let limits = BandwidthLimits(parts[1])
         else { return nil }
         self.init(start: start, limits: limits, days: days)

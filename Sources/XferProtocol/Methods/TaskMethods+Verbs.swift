@@ -183,7 +183,7 @@ public enum TaskMove: RPCMethod {
             self.target = target
         }
 
-        public static let summary = "The tasks, and the nodes that may run them from now on."
+        public static let summary = "The tasks, and their new place in the order of the queue."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
             .required("to", \.to, "The new place."),

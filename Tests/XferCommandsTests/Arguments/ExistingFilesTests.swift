@@ -25,7 +25,8 @@ import XferProtocol
             ExistingFiles.lines(tasks) { there.contains($0) } == [
                 "2 of 5 files exist already: fetched again under other names; --on-conflict skip keeps them, "
                     + "verify compares checksums",
-                "1 of 5 files exists already: kept if they have their checksums, fetched again otherwise",
+                "1 of 5 files exists already: kept if they have their checksums, fetched again otherwise; "
+                    + "without one, the server is asked first",
             ])
         #expect(ExistingFiles.lines(tasks) { _ in false }.isEmpty)
     }

@@ -130,6 +130,15 @@ import XferTestSupport
         #expect(here.map { $0["output"] } == ["n", .string("\(other)/sub/m")])
     }
 
+    @Test func aRelativeDirectoryOfAnEntryIsBelowTheCommandLines() async throws {
+        let list = "http://a/1\n dir=sub/deep\nhttp://a/2\n dir=/srv/x\n"
+        let (tasks, result, directory) = try await add(list, ["-d", "down"])
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(tasks.map { $0["dir"] } == [.string("\(directory)/down/sub/deep"), "/srv/x"])
+        let (here, _, other) = try await add(list)
+        #expect(here.map { $0["dir"] } == [.string("\(other)/sub/deep"), "/srv/x"])
+    }
+
     @Test func aNameBelowTheCommandLinesDirectoryAndTheConflictPoliciesAreTakenOver() async throws {
         let (tasks, result, directory) = try await add(
             "http://a/1\n out=n\n auto-file-renaming=false\nhttp://a/2\n conditional-get=true\n http-proxy=p\n https-proxy=q\nhttp://a/3\n continue=true\n",

@@ -110,23 +110,37 @@ import XferTestSupport
         #expect(result.exit == .code(0), "\(result)")
         #expect(daemon.calls(of: "task.add").first?["body"] == ["raw": "a\r\nb\n"])
         let (json, directory) = try await params(["--data-binary", "@f", "http://h/"], files: ["f": "x"])
-        #expect(json == ["url": "http://h/", "kind": "data", "body": ["file": .string(directory + "/f")]])
+        #expect(
+            json == [
+                "url": "http://h/", "kind": "data", "body": ["file": .string(directory + "/f")],
+                "headers": ["Content-Type": "application/x-www-form-urlencoded"],
+            ])
+        let (typed, _) = try await params(["--data-binary", "x", "-H", "Content-Type: text/plain", "http://h/"])
+        #expect(typed["headers"] == ["Content-Type": "text/plain"])
+    }
+
+    @Test func aPartWithALessThanSignIsAFilesText() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let result = try await Program.run(
+            ["add", "-F", "a=<-;type=text/plain", "-F", "b=a<b", "http://h/"], daemon: daemon, input: "x\ny\n")
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(
+            daemon.calls(of: "task.add").first?["parts"] == [
+                ["name": "a", "data": "x\ny\n", "content_type": "text/plain"], ["name": "b", "data": "a<b"],
+            ])
     }
 
     /// The longest message is 4 MiB: each line's end takes two bytes in JSON, and base64 a third more.
     @Test(
         arguments: [
-            ("x", 5 << 20, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
-            ("\n", 5 << 19, ["add", "--data-binary", "@-", "http://h/"], "save it to a file: --data-binary @FILE"),
+            ("x", 5 << 20, ["add", "--data-binary", "@-", "http://h/"], "send it from a file: --data-binary @FILE"),
+            ("\n", 5 << 19, ["add", "--data-binary", "@-", "http://h/"], "send it from a file: --data-binary @FILE"),
+            ("x", 5 << 20, ["add", "--data", "@-", "http://h/"], "send it from a file: --data-binary @FILE"),
             (
-                "x", 5 << 20, ["add", "--data", "@-", "http://h/"],
-                "-H 'Content-Type: application/x-www-form-urlencoded'"
-            ),
-            (
-                "\"a long text\",", 3 << 17, ["add", "--json-body", "[@]", "http://h/"],
+                "\"a long text\",", 3 << 17, ["add", "--json-body", "@-", "http://h/"],
                 "-H 'Content-Type: application/json'"
             ),
-            ("x", 5 << 20, ["add", "-F", "a=@@", "http://h/"], "-F name=@FILE"),
+            ("x", 5 << 20, ["add", "-F", "a=<-", "http://h/"], "-F name=@FILE"),
             ("x", 5 << 20, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
             ("x", 7 << 19, ["cache", "put", "http://h/", "-"], "give its name in place of -"),
         ] as [(String, Int, [String], String)])
@@ -134,10 +148,8 @@ import XferTestSupport
         character: String, count: Int, arguments: [String], remedy: String
     ) async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
-        let input = String(repeating: character, count: count)
-        // An argument's text, where none is read from standard input.
-        let inArguments = ["[@]": "[\(input)0]", "a=@@": "a=\(input)"]
-        let arguments = arguments.map { inArguments[$0] ?? $0 }
+        var input = String(repeating: character, count: count)
+        if arguments.contains("--json-body") { input = "[\(input)0]" }
         let result = try await Program.run(arguments, daemon: daemon, input: input)
         #expect(result.exit == .code(2) && result.errors.contains(remedy), "\(result.errors)")
         #expect(daemon.calls(of: "task.add").isEmpty && daemon.calls(of: "cache.put").isEmpty)
@@ -153,6 +165,9 @@ import XferTestSupport
         (["-T", "gone"], "-T: cannot read gone: No such file or directory"),
         (["--data-binary", "@gone"], "--data-binary: cannot read gone: No such file or directory"),
         (["-F", "a=@/"], "-F: cannot read /: Is a directory"),
+        (["-F", "a=</gone"], "-F: cannot read /gone: No such file or directory"),
+        (["-F", "a=<"], "-F: expected a file's name after a=<"),
+        (["-F", "a=@-"], "-F: standard input cannot be sent as a file"),
         (["-T", "/etc/passwd", "-o", "answer"], "-o is for downloads, and the answer to this request is kept"),
         (["-T", "/etc/passwd", "-O"], "-O is for downloads"),
         (["-o", "/dev/null"], "a file never replaces; use -o - URL > /dev/null"),

@@ -208,6 +208,19 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
     }
 
+    @Test(arguments: [
+        ("resume", "queued", "show 18"), ("remove", "running", "cancel 18"), ("remove", "queued", "cancel 18"),
+        ("retry", "waiting", "resume 18"),
+    ])
+    func anUnchangedTaskIsPrintedWithTheCommandThatHelps(verb: String, state: String, command: String) async throws {
+        let daemon = try daemon(
+            "task.\(verb)",
+            ["changed": [], "unchanged": [["id": 18, "state": .string(state)]], "missing": []])
+        let result = try await Program.run([verb, "18"], daemon: daemon)
+        #expect(result.exit == .code(0) && result.output.hasPrefix("unchanged: #18 is \(state)"), "\(result)")
+        #expect(result.output.contains("`xferctl \(command)`"), "\(result)")
+    }
+
     @Test(arguments: ["pause", "resume", "cancel", "retry", "remove", "commit"])
     func aQuietVerbPrintsErrorsOnly(verb: String) async throws {
         let willing = try daemon(

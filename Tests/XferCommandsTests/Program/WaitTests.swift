@@ -71,6 +71,19 @@ final class Tasks: Sendable {
         #expect(result.output == "#7 running: file7.iso\n#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n")
     }
 
+    @Test func refusedLinesOfAListAreInTheDocumentOfItsEnd() async throws {
+        let tasks = Tasks([7: Wire.task(7, "completed")])
+        let daemon = try ScriptedDaemon { method, params in
+            method == "task.add" ? .result(["ids": [7], "existing": []]) : tasks.answer(method, params)
+        }
+        let result = try await Program.run(
+            ["add", "--wait", "--json", "-i", "-"], daemon: daemon,
+            input: "http://host/file7.iso\nhttp://host/other\n  no option\n")
+        #expect(result.exit == .code(3), "\(result)")
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["errors"]?.arrayValue?.map { $0["line"] } == [3], "\(result)")
+    }
+
     /// `task.warning` came before the subscription, and the list does not show it of a running task.
     @Test func theWarningOfAnEndIsPrintedThoughItsOwnEventWasMissed() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))

@@ -80,7 +80,7 @@ import XferModel
         #expect(
             text.lines(task) == [
                 "#7 failed: a.iso: the server answered 404 Not Found (http_status)",
-                "    Check the URL; when the server has the file again, `xferctl retry 7`.",
+                "    Check the URL, or set another with `xferctl set-source 7 URL`; later, `xferctl retry 7`.",
             ])
     }
 

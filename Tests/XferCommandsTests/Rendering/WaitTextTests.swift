@@ -18,6 +18,25 @@ import XferProtocol
         #expect(WaitText.sentence(task, now: now) == "next attempt soon after connection lost")
     }
 
+    /// The time is only the longest: the request is repeated when the host has ended another transfer.
+    @Test func aRefusalBesideOtherTransfersOfItsHostWaitsForThem() {
+        var failure = TaskSummary.Failure(reason: "http_status", message: "a:80 answered 403 (Forbidden)")
+        failure.httpStatus = 403
+        var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "retry", failure: failure)
+        task.waitUntil = now.advanced(by: .seconds(1200))
+        #expect(
+            WaitText.sentence(task, now: now)
+                == "until another transfer of its host has ended, or in 20m00s after a:80 answered 403 (Forbidden)")
+        task.received = 1
+        #expect(WaitText.sentence(task, now: now) == "next attempt in 20m00s after a:80 answered 403 (Forbidden)")
+        task.received = 0
+        task.failure?.httpStatus = 503
+        #expect(WaitText.sentence(task, now: now)?.hasPrefix("next attempt") == true)
+        failure.isRetriable = true
+        task.failure = failure
+        #expect(WaitText.sentence(task, now: now)?.hasPrefix("next attempt") == true)
+    }
+
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
         let message =
             "/data lacks 5 B for the rest of the file: 9 B are needed, 10 B are free, and 6 B stay free "
@@ -139,8 +158,8 @@ import XferProtocol
     }
 
     @Test(arguments: [
-        (404, "when the server has the file again"), (405, "Check the method (-X)"), (403, "-u USER"),
-        (503, "The server has a problem of its own"), (nil, "when the server has the file again"),
+        (404, "set another with `xferctl set-source 7 URL`"), (405, "Check the method (-X)"), (403, "-u USER"),
+        (503, "The server has a problem of its own"), (nil, "set another with `xferctl set-source 7 URL`"),
     ])
     func theAdviceFitsTheStatus(status: Int?, text: String) throws {
         let failure = TaskSummary.Failure(reason: "http_status", message: "answered", httpStatus: status)

@@ -96,6 +96,15 @@ import XferModel
         #expect(throws: BandwidthSchedule.Fault.malformed(index: 0)) { try BandwidthSchedule(parsing: [text]) }
     }
 
+    @Test(arguments: ["08:00 0", "mon-fri 08:00 0", "18:00-23:00 0"])
+    func aRateOfZeroIsRefusedSinceItMayBeMeantAsAStop(text: String) {
+        let fault = #expect(throws: BandwidthSchedule.Fault.self) {
+            try BandwidthSchedule(parsing: ["00:00 off", text])
+        }
+        #expect(fault == .zero(index: 1) && fault?.index == 1)
+        #expect(fault?.description.contains("\"off\" is no limit") == true)
+    }
+
     /// 2026-01-05 is a Monday.
     @Test func anEntryWithDaysBeginsOnTheseAndAppliesUntilTheNextOne() throws {
         let schedule = try BandwidthSchedule(parsing: ["mon-fri 08:00 1K", "mon-fri 19:00 off", "sun 18:00 2K"])
