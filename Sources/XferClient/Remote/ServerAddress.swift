@@ -21,7 +21,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
             case .url(let text):
                 "expected https://HOST:PORT, or http://127.0.0.1:PORT of this machine, found \"\(text)\""
             case .unencrypted(let host):
-                "http would show the token to anyone on the way to \(host); use https"
+                "http would send the token unencrypted to \(host); use https"
             case .token: "expected one line with a token, as `xferctl token add` prints it"
             }
         }

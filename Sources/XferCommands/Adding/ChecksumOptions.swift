@@ -51,7 +51,7 @@ struct ChecksumOptions: ParsableArguments {
         }
         if signature != nil, keyring == nil { throw ValidationError("--signature needs --keyring.") }
         if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
-        if hasURLs, !bases.isEmpty { throw ValidationError("--base-url is for lists without URLs.") }
+        if hasURLs, !bases.isEmpty { throw ValidationError("--base-url and URLs exclude each other.") }
         if !hasURLs, bases.isEmpty, !lists.allSatisfy(Self.isURL) {
             throw ValidationError("--checksums FILE needs --base-url URL, or the URLs of its files.")
         }

@@ -200,7 +200,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether kept bytes are continued without a validator: auto (default) does not, unsafe does.",
+            "Resume of kept bytes without a validator: auto (default) starts over, unsafe continues.",
             valueName: "how")
     )
     var resume: EnumArgument<ResumeMode>?

@@ -19,7 +19,7 @@ struct ByteAmount: Hashable, Sendable, ExplainedArgument {
 
 /// A span of time as an argument: see `DurationText`.
 struct TimeSpan: Hashable, Sendable, ExplainedArgument {
-    static var expected: String { "a span of time such as 90 (seconds), 500ms, 15m, 1h30m or 2d" }
+    static var expected: String { "a duration such as 90 (seconds), 500ms, 15m, 1h30m or 2d" }
 
     let seconds: Double
 

@@ -73,10 +73,10 @@ enum OtherHabits {
         for url in urls {
             if let found = url.firstMatch(of: range)?.output.0 {
                 let shell = String(found.dropFirst().dropLast().prefix { $0 != ":" }).replacing("-", with: "..")
-                return "warning: \(found) in a URL is requested as it is; bash expands {\(shell)} outside quotes"
+                return "warning: \(found) in a URL is sent unchanged; bash expands {\(shell)} outside quotes"
             }
             if let found = url.firstMatch(of: alternatives)?.output {
-                return "warning: \(SafeText.sanitised(String(found))) in a URL is requested as it is; bash expands it "
+                return "warning: \(SafeText.sanitised(String(found))) in a URL is sent unchanged; bash expands it "
                     + "outside quotes"
             }
         }

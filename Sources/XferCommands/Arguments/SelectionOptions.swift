@@ -41,7 +41,7 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks of this user, for operators: a name of this machine, or a uid; may be repeated.",
+            "Only tasks of this user (operators only): a local user name or a uid; may be repeated.",
             valueName: "user"), transform: OwnerArgument.argument)
     var owner: [Owner] = []
 

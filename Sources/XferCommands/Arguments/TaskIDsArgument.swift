@@ -65,7 +65,7 @@ struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
 
     var hasOpenEnd: Bool { ranges.contains { $0.last == nil } }
 
-    /// The ids that were listed one by one. A range may contain ids of removed tasks.
+    /// The ids listed singly, which must exist; ids in a range may be of removed tasks.
     var singles: [TaskID] { ranges.filter { $0.first == $0.last }.map { TaskID($0.first) } }
 
     /// All ids, at most one more than a call takes.

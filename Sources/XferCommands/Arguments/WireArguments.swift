@@ -116,7 +116,7 @@ struct SegmentsArgument: Hashable, Sendable, ExplainedArgument {
     }
 }
 
-/// A part of a source.
+/// A byte range of a source.
 struct RangeArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { SourceRange.expected }
 

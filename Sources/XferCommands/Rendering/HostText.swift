@@ -22,7 +22,7 @@ enum HostText {
         let others = known.filter { $0.host.hasPrefix(host.host + ":") }.map { SafeText.sanitised($0.host) }
         guard !isUsed, let first = others.first else { return [] }
         return [
-            "In use is \(others.joined(separator: ", ")), with limits of its own: "
+            "In use, with separate limits: \(others.joined(separator: ", ")); see "
                 + SuggestedCommand.text("limit --host \(first)")
         ]
     }

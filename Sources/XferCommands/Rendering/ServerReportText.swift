@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The text about a server's certificates and their judgement.
+/// The text about a server's certificates and the verdict.
 struct ServerReportText: Sendable {
     let style: Style
 
@@ -25,7 +25,7 @@ struct ServerReportText: Sendable {
         guard !report.chain.isEmpty else { return lines(report) }
         var lines = [
             "\(place(report)) showed these certificates.",
-            "Pinning them trusts the network this once: compare them with what the server's operator says.",
+            "Pinning trusts this one connection; first check the keys with the server's operator.",
         ]
         lines.append(
             report.verdict.value == .accepted

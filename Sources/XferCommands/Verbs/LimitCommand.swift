@@ -60,7 +60,7 @@ struct LimitCommand: ParsableCommand {
                 ? ""
                 : " A group or a profile has a rate: group set NAME --recv RATE and add --group NAME, or profile set "
                     + "NAME --recv RATE and add --profile NAME."
-            throw ValidationError("With --host only --connections and --requests-per-minute can be changed.\(rate)")
+            throw ValidationError("--host allows only --connections and --requests-per-minute.\(rate)")
         }
         if let host, host.isEmpty || host.contains(where: { "/@".contains($0) }) {
             throw ValidationError("--host: expected a host, such as example.org or example.org:8080.")

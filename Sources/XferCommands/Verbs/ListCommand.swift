@@ -78,7 +78,9 @@ struct ListCommand: ParsableCommand {
         if isQueue, !filters.states.isEmpty, filters.states != [.queued] {
             throw ValidationError("--queue lists queued tasks only.")
         }
-        if isQueue, !words.isEmpty || since != nil { throw ValidationError("--queue lists the whole queue.") }
+        if isQueue, !words.isEmpty || since != nil {
+            throw ValidationError("--queue excludes search words and --since.")
+        }
         if heading.isHidden, options.output.json { throw ValidationError("--no-header is for tables.") }
         if reverse, sort == nil { throw ValidationError("--reverse needs --sort COLUMN.") }
     }

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// `xferctl result`: a server's answer, with `task.result`.
+/// `xferctl result`: prints a task's stored response.
 struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Print the stored response of a data or upload task.",
@@ -48,7 +48,7 @@ struct ResultCommand: TaskVerb {
         var page = first
         while true {
             guard let bytes = page.bytes else {
-                throw CommandFailure(.refused, "the daemon's answer to task.result is not understood: data is damaged")
+                throw CommandFailure(.refused, "cannot decode the daemon's answer to task.result: invalid field data")
             }
             if output == nil, Terminal.standard.isInteractive, page.encoding.value == .base64 {
                 throw CommandFailure(

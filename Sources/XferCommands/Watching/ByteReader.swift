@@ -65,7 +65,7 @@ struct ByteReader {
                 continue
             }
             guard let bytes = page.bytes else {
-                throw CommandFailure(.refused, "the daemon's answer to task.read is not understood: data is damaged")
+                throw CommandFailure(.refused, "cannot decode the daemon's answer to task.read: invalid field data")
             }
             if let found = page.version, !found.isEmpty, offset > 0 || !bytes.isEmpty {
                 guard version == nil || version == found || offset == 0 else { throw changed }

@@ -184,7 +184,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    /// Records that only a digest can show that the body was not cut off where it ended.
+    /// Records that only a digest can prove that the body was not truncated.
     public mutating func onUnprovenEnd(at offset: Int64) { use.onUnprovenJoin(at: offset) }
 
     /// Records that the source sends another version from its first byte. The kept bytes of all sources are discarded.

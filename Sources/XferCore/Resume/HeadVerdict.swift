@@ -2,7 +2,7 @@ public import XferModel
 
 /// The treatment of the kept bytes and of the body, decided from the response's head.
 ///
-/// Bytes of another version never overwrite kept ones before those are discarded on disk. Therefore `restart` waits for
+/// Kept bytes are discarded on disk before bytes of another version are written. Therefore `restart` waits for
 /// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
     /// The body continues, or begins, the kept bytes.
@@ -93,7 +93,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .lastModifiedChanged: "the modification date differs"
         case .lengthChanged(let kept, let now): "the length was \(kept) and is \(now)"
         case .codingChanged: "the content coding differs"
-        case .validatorMissing: "the answer does not identify its version"
+        case .validatorMissing: "the response lacks the kept validator"
         case .noStrongValidator: "the server sent nothing that distinguishes versions"
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"

@@ -25,7 +25,7 @@ public struct SchedulerStateMachine: Sendable {
     private var activeByHost: [String: Int] = [:]
     private var activeByGroup: [GroupKey: Int] = [:]
     private var activeByProfile: [String: Int] = [:]
-    /// Running tasks.
+    /// The transfer of each running task.
     private var transferByTask: [TaskID: TransferID] = [:]
     /// Descriptors that each running task may need at once.
     private var descriptorsByTask: [TaskID: Int] = [:]

@@ -19,7 +19,7 @@ struct SocketRoute {
     /// The local port of a connection, or nil if the descriptor no longer belongs to a connection.
     static func localPort(of socket: Int32) -> Int32? { end(of: socket, getsockname)?.port }
 
-    /// True if nothing waits in the socket: no byte, no end, no error. Reads nothing, and does not wait.
+    /// True if the socket has no pending data, end of file or error. Consumes nothing and does not block.
     static func isQuiet(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

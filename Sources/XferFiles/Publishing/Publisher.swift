@@ -318,7 +318,7 @@ extension Publisher {
         try directory.sync()
     }
 
-    /// Makes durable that a file has not its final name, so that the intent can be forgotten. Blocks.
+    /// Makes the absence of the final name durable, so that the intent can be deleted. Blocks.
     public func undo(_ intent: PublishIntent, partName: String?) throws(FileError) {
         if let partName { try directory.removePlaceholder(intent.finalName, for: partName) }
         // A name that was taken away must not come back after a power cut, without its intent.

@@ -46,7 +46,8 @@ public enum DatabaseMaintenance {
         if report.revokedTokens > 0 {
             lines.append("\(report.revokedTokens) tokens are revoked: create new ones with xferctl token add")
         }
-        lines.append("requests that must not be repeated and may have been sent since then fail at the next start")
+        lines.append(
+            "at the next start, requests that must not be repeated and may have been sent since the backup fail")
         return lines.joined(separator: "\n")
     }
 

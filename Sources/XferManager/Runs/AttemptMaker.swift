@@ -292,7 +292,7 @@ extension RunServices {
                 ])
         }
     }
-    /// Records for operators which announced digests of a response were ignored, and why.
+    /// Logs each announced digest of a response that was ignored, and the reason.
     func logIgnoredDigests(of head: ResponseHead, for request: TransferRequest, _ task: TaskID) {
         for reason in request.ignoredDigests(of: head) {
             logger.notice(

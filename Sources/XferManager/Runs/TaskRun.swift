@@ -104,7 +104,7 @@ extension FileError {
     }
 }
 
-/// The task's row is no longer running for this run, so that the run must not continue.
+/// The error of a run that no longer owns its task's row and must stop.
 struct Overtaken: Error, CustomStringConvertible {
     var description: String { "the task no longer belongs to this run" }
 }

@@ -1,6 +1,6 @@
-/// A token by which a client on the network calls for a user.
+/// A token with which a network client acts for a user.
 ///
-/// It has the rights of that user, narrowed to its scope. The token itself is kept nowhere, only its digest.
+/// It has the rights of that user, narrowed to its scope. xferd stores only the token's digest.
 public struct AccessToken: Hashable, Sendable {
     /// The id; never used again, so that a revoked token and a later one cannot be mistaken for each other.
     public var id: Int64

@@ -1,6 +1,6 @@
 /// The times at which a task may run: by the calendar, and after which other tasks.
 public struct TaskSchedule: Hashable, Sendable, Codable {
-    /// The task does not start before.
+    /// The task's earliest start time.
     public var notBefore: Timestamp?
     /// The task runs within these times only.
     public var window: TimeWindow?

@@ -76,7 +76,7 @@ public struct TaskPage: Hashable, Sendable {
     /// The cursor of the next page; nil on the last page. Other pages may have fewer tasks than their limit, even none.
     public var nextCursor: String?
 
-    /// The place behind a task of the page.
+    /// The cursor after a task of the page.
     public struct Place: Hashable, Sendable {
         public var id: TaskID
         public var cursor: String

@@ -36,7 +36,7 @@ public struct ResumeData: Hashable, Sendable {
     }
 }
 
-/// Distinguishes versions of a source (RFC 9110 §8.8), verbatim as received.
+/// The validators of a source's version (RFC 9110 §8.8), as received.
 public struct Validators: Hashable, Sendable {
     /// Represents the unknown entity tag of bytes that another program received. It is not a valid entity tag.
     public static let unknownTag = "*"

@@ -38,9 +38,9 @@ extension TaskFields {
         ChoiceField(
             "progress_interval", \.progressInterval,
             task:
-                "Shortest time between two task.progress in seconds; default 0.5.",
-            record: "Shortest time between two task.progress in seconds.",
-            change: .anytime("Shortest time between two task.progress in seconds."), limits: [.number(0.1...3600)])
+                "Minimum seconds between task.progress events; default 0.5.",
+            record: "Minimum seconds between task.progress events.",
+            change: .anytime("Minimum seconds between task.progress events."), limits: [.number(0.1...3600)])
     ]
 
     /// The part of its source that a download fetches, and how.

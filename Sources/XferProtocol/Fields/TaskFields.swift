@@ -49,13 +49,13 @@ enum TaskFields {
             change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
         ChoiceField(
             "min_recv_rate", \.minReceiveRate,
-            task: "Bytes per second that each connection has to receive, measured over min_recv_time; a slower one "
+            task: "Minimum bytes per second of each connection, measured over min_recv_time; a slower one "
                 + "ends the attempt; 0 turns this off; default download.min_recv_rate.",
-            record: "Bytes per second that each connection has to receive; absent is download.min_recv_rate.",
-            profile: "Bytes per second that each connection has to receive; 0 turns this off.",
+            record: "Minimum bytes per second of each connection; absent is download.min_recv_rate.",
+            profile: "Minimum bytes per second of each connection; 0 turns this off.",
             change: .stopped(
-                "Bytes per second that each connection has to receive; null is download.min_recv_rate; only while not "
-                    + "running.", isNullable: true), limits: [.range(0...TaskLimits.highestRate)]),
+                "Minimum bytes per second of each connection; null is download.min_recv_rate; only while the task is "
+                    + "not running.", isNullable: true), limits: [.range(0...TaskLimits.highestRate)]),
         ChoiceField(
             "min_recv_time", \.minReceiveTime,
             task: "Seconds over which min_recv_rate is measured; pauses of the service do not count; default "
@@ -101,7 +101,7 @@ enum TaskFields {
             "cache_policy", \.cachePolicy,
             task:
                 "Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (even if stale), "
-                + "revalidate (reported at once, and always validated), reload and reload_all (never); default reload.",
+                + "revalidate (used at once, then validated), reload and reload_all (not used); default reload.",
             record: "Use of a cached response; absent is reload.",
             profile: "Use of cached responses; default reload, which never uses one."),
         ChoiceField(

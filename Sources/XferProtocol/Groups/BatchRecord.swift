@@ -40,7 +40,7 @@ public struct BatchRecord: WireRecord, Hashable {
             "finished", \.finished,
             "Number of members that completed, failed, or were cancelled or superseded, including removed ones."),
         .optional("failed", \.failed, "Number of members that failed."),
-        .required("skipped", \.skipped, "The same number as failed, under its name before 1.0.0."),
+        .required("skipped", \.skipped, "Same value as failed; the field's name before 1.0.0."),
         .required("counts", \.counts, "Number of members by state, without removed ones."),
         .required("created_at", \.createdAt, "Time of the add."),
         .nullable(

@@ -9,7 +9,7 @@ public enum TaskRead: RPCMethod {
     public static let hasLongAnswer = true
     public static let summary =
         "A range of a task's bytes: for a download that has not ended, the bytes committed so far; for a staged one, its file; "
-        + "for a completed one, the published file if it is unchanged (inode, time of birth, size and time); "
+        + "for a completed one, the published file if it is unchanged (inode, birth time, size and modification time); "
         + "for data tasks and uploads, the stored response; for a running data task, the bytes received so far. "
         + "If the version differs between two pages, they belong to different files: begin again."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]

@@ -73,8 +73,8 @@ public enum TaskList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once. In the order queue "
-        + "a task that moves between two pages may appear twice or be left out."
+        "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once. With order queue, "
+        + "a task that moves between pages may appear twice or not at all."
 
     public static let examples = [
         MethodExample(

@@ -79,7 +79,7 @@ extension NewTask {
     private func checkResponse() throws(WireError) {
         let field = Self.wireFields.first(in: self) { Self.fieldsOfDownloads.contains($0) }
         if let field {
-            throw Self.conflict(field.name, "kind download; the response of other kinds is kept for task.result")
+            throw Self.conflict(field.name, "kind download; for other kinds, task.result returns the response")
         }
     }
 

@@ -159,7 +159,7 @@ public struct NewTask: WireInput, Hashable {
             .optional("paused", \.paused, "Add it paused; default false."),
             .optional(
                 "after", \.after,
-                "Tasks that have to complete before it starts; if one ends otherwise, it fails with dependency_failed. "
+                "Tasks that must complete first; if one ends otherwise, this task fails with dependency_failed. "
                     + "Negative numbers count back within the same call: -1 is the task before this one.",
                 .count(0...TaskLimits.dependencies), example: [16]),
         ], TaskFields.schedule.fields(ofTask: \.schedule), TaskFields.retries.fields(ofTask: \.limits),
@@ -172,7 +172,7 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "resume", \.resume,
-                "Whether kept bytes are continued without a validator: auto (default) does not, unsafe does."),
+                "Resume of kept bytes without a validator: auto (default) starts over, unsafe continues."),
             .optional(
                 "profile", \.profile,
                 "Profile that supplies fields left unset here; null in one of the following fields unsets the profile's value.",

@@ -154,7 +154,7 @@ public struct TaskRecord: WireRecord, Hashable {
         (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
         [
             .optional(
-                "resume", \.resume, "Whether kept bytes are continued without a validator: auto does not, unsafe does."),
+                "resume", \.resume, "Resume of kept bytes without a validator: auto starts over, unsafe continues."),
             .optional("profile", \.profile, "Profile whose defaults it got."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [

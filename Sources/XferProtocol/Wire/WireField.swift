@@ -164,7 +164,7 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     public var summary: String {
         switch self {
         case .operators: "Operators only."
-        case .ownFiles: "For guests: only files beneath their roots that they could use themselves."
+        case .ownFiles: "For guests: only files beneath their roots that their account may use."
         case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
         case .grantedPriority: "Guests may set at most the priority granted to them."
         case .ownUID: "For guests: only themselves."

@@ -206,7 +206,7 @@ public final class StoreTransaction: StoreReader {
 
     override func known(_ id: TaskID) -> TransferTask? {
         guard let task = cachedTasks[id] else { return nil }
-        InvariantChecks.require((try? tasks.row(of: id)) == task, "task \(id) is not as its row")
+        InvariantChecks.require((try? tasks.row(of: id)) == task, "task \(id) differs from its row")
         return task
     }
 

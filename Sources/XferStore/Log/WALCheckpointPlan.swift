@@ -49,7 +49,7 @@ struct WALCheckpointPlan {
     private var isMovingBeside = false
     /// The length below which no further move is attempted.
     private var nextTry = 0
-    /// True if the log is no longer moved. The next start then moves it from its beginning.
+    /// True if checkpoints have stopped. The next start repeats them from the log's beginning.
     private(set) var isGivenUp = false
 
     init(_ limits: Limits = Limits()) { self.limits = limits }

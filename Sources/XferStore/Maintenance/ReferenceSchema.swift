@@ -73,7 +73,7 @@ struct ReferenceSchema {
 
     private static func losses(_ places: [(object: Object, found: Object?)]) -> [String] {
         places.filter { $0.found?.definition != $0.object.definition }.map { place in
-            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema that this program creates"
+            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is missing or differs from this program's schema"
         }
     }
 

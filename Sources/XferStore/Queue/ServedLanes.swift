@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Lanes that were served, whose turns are not written yet.
+/// Served lanes whose turns are not written yet.
 ///
 /// A pass that picks tasks for brief runs writes nothing, so it costs no commit. The turns of their lanes are written
 /// with the starts or the ends of the runs. Until then the lanes are treated as the last ones of the rotation, in the

@@ -83,7 +83,7 @@ extension DeliveryTable where Store == StoreTransaction {
         return connection.changeCount
     }
 
-    /// Ends waits and pauses that reach further than any wait may last: the clock was ahead when they began.
+    /// Ends waits and pauses that exceed `longest`: they began while the clock was ahead.
     public func capWaits(at now: Timestamp, longest: Duration) throws(StoreError) {
         let limit = now.advanced(by: longest)
         try connection.run(

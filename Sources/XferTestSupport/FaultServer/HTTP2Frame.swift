@@ -3,7 +3,7 @@ public enum HTTP2Frame {
     /// The bytes with which a client's connection begins.
     public static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// No setting: the server's part of the preface.
+    /// An empty SETTINGS frame: the server's preface.
     public static let settings = frame(4, stream: 0, [])
 
     /// A final response without fields; only some statuses fit (RFC 7541, appendix A).

@@ -100,7 +100,7 @@ public struct TestCA: Sendable {
     /// The PEM chain a server sends: the leaf, then the intermediates.
     public func chain(for leaf: TestCertificate) -> String { ([leaf.certificate] + intermediates).joined() }
 
-    /// A leaf that certifies itself.
+    /// A self-signed certificate.
     public static func selfSigned(_ leaf: Leaf = Leaf()) throws -> TestCertificate {
         try CertificateBuilder(leaf).signed(by: nil)
     }

@@ -117,7 +117,7 @@ struct HostWindowTests {
             // Without the port it is another host: the answer says so.
             let other = try await daemon.ctl("limit", "--host", "127.0.0.1", "--connections", "1")
             #expect(other.output.contains("127.0.0.1:80 and :443"), "\(other)")
-            #expect(other.output.contains("In use is \(host),"), "\(other)")
+            #expect(other.output.contains("In use, with separate limits: \(host);"), "\(other)")
             let shown = try await daemon.ctl("limit", "--host", "127.0.0.1:443")
             #expect(shown.exit == .code(0) && shown.output.contains("at most 1"), "\(shown)")
         }

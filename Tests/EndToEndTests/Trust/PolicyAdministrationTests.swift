@@ -163,7 +163,7 @@ import XferTestSupport
         try await withDaemon(trust.options()) { daemon in
             let shown = try await daemon.ctl("policy", "pin", host)
             #expect(shown.exit == .code(0) && shown.output.contains(leaf.keyPin), "\(shown)")
-            #expect(shown.output.contains("trusts the network this once"))
+            #expect(shown.output.contains("Pinning trusts this one connection"))
 
             let set = try await daemon.ctl("policy", "set", "local", "--host", host, "--pin", leaf.keyPin)
             #expect(set.exit == .code(0), "\(set)")

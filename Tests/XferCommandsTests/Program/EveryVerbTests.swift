@@ -217,7 +217,7 @@ import XferTestSupport
     /// What is wrong, and what is accepted in its place.
     @Test(arguments: [
         (["add", "--limit-rate", "fast", "http://h/"], "a size or rate in bytes such as 4096, 500K"),
-        (["add", "--retry-for", "long", "http://h/"], "a span of time such as 90 (seconds), 500ms"),
+        (["add", "--retry-for", "long", "http://h/"], "a duration such as 90 (seconds), 500ms"),
         (["add", "--window", "never", "http://h/"], "days, times and perhaps a zone"),
         (["add", "--deadline", "never", "http://h/"], "a time such as 22:00"),
         (["add", "--segments", "99", "http://h/"], "an integer from 1 to 16, or \"auto\""),

@@ -75,9 +75,9 @@ import XferTestSupport
 
     /// curl(1), "URL".
     @Test(arguments: [
-        ("http://h/a[001-100].jpg", "[001-100] in a URL is requested as it is; bash expands {001..100}"),
-        ("http://h/a[0-9:2].jpg", "[0-9:2] in a URL is requested as it is; bash expands {0..9}"),
-        ("http://h/a[a-z].jpg", "bash expands {a..z}"), ("http://h/{a,b}", "{a,b} in a URL is requested as it is"),
+        ("http://h/a[001-100].jpg", "[001-100] in a URL is sent unchanged; bash expands {001..100}"),
+        ("http://h/a[0-9:2].jpg", "[0-9:2] in a URL is sent unchanged; bash expands {0..9}"),
+        ("http://h/a[a-z].jpg", "bash expands {a..z}"), ("http://h/{a,b}", "{a,b} in a URL is sent unchanged"),
         ("http://[::1]/a", nil), ("http://h/a[1]", nil), ("http://h/{a}", nil),
     ])
     func aURLThatCurlWouldExpandIsWarnedOf(url: String, text: String?) {

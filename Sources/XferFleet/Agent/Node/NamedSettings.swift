@@ -37,7 +37,7 @@ enum NamedSetting: Hashable, Sendable, CustomStringConvertible {
 /// A node with other definitions declines the task, so that a task is trusted nowhere else than where it was added, and
 /// gets the same request everywhere. Secrets are digested as `***`: each node has its own.
 struct NamedSettings: Hashable, Sendable {
-    /// The member of the specification that contains them; no field of a task has this name.
+    /// The specification's member for the digests; no task field has this name.
     static let member = "fleet_named"
 
     /// The digests by the task's field, then by the setting's.

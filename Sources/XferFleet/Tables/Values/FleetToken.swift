@@ -7,7 +7,7 @@ struct FleetToken: Hashable, Sendable {
     let name: String
     /// SHA-256 in hexadecimal.
     let digest: String
-    /// The user that it calls for, by a name that is the same on all nodes.
+    /// The user the token acts for, by a name that all nodes share.
     let owner: String
     let scope: TokenScope
     let createdAt: Timestamp

@@ -105,7 +105,7 @@ extension DownloadRun {
             validators: response.head.validators, totalLength: response.length,
             contentEncoding: response.head.contentEncoding, finalURL: response.finalURL)
         return try await ownedCopy(
-            described: described, length: response.length, for: "a copy of a kept response",
+            described: described, length: response.length, for: "a copy of a cached response",
             in: directory
         ) { part in
             try await cache.handOut(lease, to: part.descriptor, isCancelled: { control.isStopRequested })

@@ -39,7 +39,7 @@ struct TransferMembers {
 
     mutating func remove(_ id: TaskID) -> Member? { waiting.removeValue(forKey: id) }
 
-    /// Adds a removed member that is resumed when the received bytes are durable.
+    /// Adds a member that left; it resumes when the received bytes are durable.
     mutating func beginLeaving(_ member: Member) { leaving[member.run.taskID] = member }
 
     /// Removes the members that are leaving.
