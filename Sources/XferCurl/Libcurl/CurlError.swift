@@ -64,6 +64,7 @@ enum CurlError {
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CLIENTCERT:
             (.trustRejected, nil)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            // Of libcurl's own pinning, which is not used: `HandshakeHook` judges servers.
             (.pinMismatch, nil)
         case CURLE_PARTIAL_FILE:
             (.shortBody, nil)

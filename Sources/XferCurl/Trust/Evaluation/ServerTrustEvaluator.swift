@@ -43,7 +43,7 @@ struct ServerTrustEvaluator: Sendable {
     func evaluate(
         _ presented: PresentedChain, for target: TrustTarget, by policy: AppliedPolicy? = nil
     ) -> TrustVerdict {
-        var gatherer = TrustFactChecker(presented, host: target.host, anchors: anchors)
+        var checker = TrustFactChecker(presented, host: target.host, anchors: anchors)
         var verdict = TrustVerdict()
         var notes = ""
         for applied in policy.map({ [$0] }) ?? target.policies.all {
@@ -53,7 +53,7 @@ struct ServerTrustEvaluator: Sendable {
             func failure(_ refusal: TrustRefusal) -> TrustFailure {
                 Self.failure(refusal, of: policy, target, chain: presented.certificates.map(\.shown))
             }
-            let judgement = TrustDecision.judge(applied, gatherer.facts(for: applied))
+            let judgement = TrustDecision.judge(applied, checker.facts(for: applied))
             if let note = TrustDecision.note(of: applied, judgement) { notes += "; \(note)" }
             switch judgement {
             case .accepted:
