@@ -65,7 +65,7 @@ public struct CacheKeyRecord: WireInput, Hashable {
         .optional("ignore_query", \.ignoreQuery, "Ignore the whole query."),
         .optional(
             "ignore_params", \.ignoreParams,
-            "Names of query parameters to ignore, spelled as in the URL; a * at the end matches any rest.",
+            "Names of query parameters to ignore, spelled as in the URL; a * at the end matches any suffix.",
             .count(0...64), example: ["token", "X-Amz-*"]),
         .optional(
             "host", \.host,

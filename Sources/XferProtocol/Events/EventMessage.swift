@@ -186,7 +186,7 @@ struct EventEnvelope: WireRecord {
             "In a fleet: the node that runs the task. Its file is there, under that node's paths."),
         .optional(
             "prev_seq", \.prevSeq,
-            "In a notification: the durable event before it in this subscription; 0 before the first."),
+            "In a notification: seq of the previous durable event in this subscription; 0 for the first."),
         .optional("subscription", \.subscription, "In a notification: the subscription it belongs to."),
     ]
 }

@@ -44,13 +44,13 @@ extension EventPayload: EventContent {
             event.summary("A paused task is queued again.")
         case .taskSourceChanged(let reason, let dropped):
             event.summary(
-                "The kept bytes were of another version of the source and are discarded; the task begins again.")
+                "The kept bytes belong to another version of the source and are discarded; the task starts over.")
             event.required("reason", reason, "Evidence of the change.")
             event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskBytesDiscarded(let reason, let dropped):
             event.summary(
                 "Received bytes are discarded for a reason other than a new version of the source, or sent ones were lost "
-                    + "by their server; they are transferred again if the task continues.")
+                    + "by the server; they are transferred again if the task continues.")
             event.required("reason", reason, "Reason why they cannot be used.")
             event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskWarning(let warning):
@@ -95,7 +95,7 @@ extension EventPayload: EventContent {
             event.end(in: .cancelled)
         case .taskSuperseded(let by):
             event.summary(
-                "Another task took its slot: it is cancelled, and its partial bytes are deleted. No task.cancelled "
+                "The task is cancelled because another took its slot; its partial bytes are deleted. No task.cancelled "
                     + "follows.")
             event.end(in: .cancelled)
             event.required("by", by, "The task that occupies the slot now.")
@@ -129,8 +129,8 @@ extension EventPayload: EventContent {
             event.optional("error", error, "Reason of the failure, in English.")
         case .webhookDiscarded(let limit):
             event.summary(
-                "Events of a user are not sent to webhooks, because too many of them wait. Reported once, until half of the "
-                    + "room is free again; no webhook gets it.")
+                "Events of a user are not sent to webhooks, because too many are waiting. Reported once, until half of the "
+                    + "limit is free again; no webhook gets this event.")
             event.required("limit", limit, "Bytes of the user's events that may wait (access.max_undelivered).")
         case .queueIdle(let completed, let failed):
             event.summary("No task is queued, waiting for a time, or running.")
@@ -163,7 +163,7 @@ extension EventPayload: EventContent {
         case .policyExpiring(let policy, let version, let expiresAt, let days):
             event.summary(
                 "A trust policy's pins will no longer be enforced after its expires_at; reported 30, 7 and 1 days before, "
-                    + "and when it has happened.")
+                    + "and at that time.")
             event.required("policy", policy, "The policy's name.")
             event.required("version", version, "Its version.")
             event.required("expires_at", expiresAt, "Time from which the ordinary check applies.")

@@ -36,7 +36,7 @@ extension TaskFields {
             "credential", \.credential, task: "Credential; sent only to its origins.",
             record: "Credential, if there is one; its values are ***.",
             profile:
-                "Credential; sent only to its origins, by default that of base_url. Shown as *** or the secret's place.",
+                "Credential; sent only to its origins (default: base_url's). Shown as *** or as the secret's place.",
             change: .stopped("Credential; null is none; only while the task is not running.", isNullable: true)),
         ChoiceField(
             "client_cert", \.clientCert,
@@ -49,7 +49,7 @@ extension TaskFields {
         ChoiceField(
             "cookies", \.cookies,
             task:
-                "True to send and keep the profile's cookies; default: the profile's. False also ignores those that "
+                "True to send and keep the profile's cookies; default: the profile's. False also ignores cookies that "
                 + "a response sets for the next hop.",
             record: "True if the profile's cookies are used; false if only its own are.", isNullable: true),
         ChoiceField(

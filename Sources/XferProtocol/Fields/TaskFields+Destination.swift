@@ -25,7 +25,7 @@ extension TaskFields {
             "allow_hidden", \.allowsHidden,
             task:
                 "Allow a path with a hidden component directly beneath a home directory, such as ~/.ssh; default false. "
-                + "Tokens without the scope operate write to no hidden path.",
+                + "Without the scope operate, a token cannot write to hidden paths.",
             record: "True if the path may have a hidden component directly beneath a home directory.",
             change: .stopped(
                 "Allow a path with a hidden component directly beneath a home directory; only while not "

@@ -49,7 +49,7 @@ extension TaskFields {
             "segments", \.segments,
             task:
                 "For a download: number of parts that are fetched at the same time, each over a connection of its own, "
-                + "if the server supports it; auto measures what helps. Default is download.segments.",
+                + "if the server supports it; auto measures how many help. Default is download.segments.",
             record: "Number of parts that are fetched at the same time; absent is the service's default.",
             change: .stopped(
                 "Number of parts of a download that are fetched at the same time; null is download.segments; only while the task is not running.",
@@ -58,8 +58,8 @@ extension TaskFields {
         ChoiceField(
             "range", \.range,
             task:
-                "For a download with GET: the part of the source to fetch. A checksum is that of the part. If the server sends "
-                + "only the whole, the task fails. Not with a cache.",
+                "For a download with GET: the part of the source to fetch. A checksum applies to the part. If the server sends "
+                + "the whole source, the task fails. Not allowed with caching.",
             record: "The part of the source that is fetched; absent is all of it.", isOfDownloads: true,
             example: "0-1023"),
         ChoiceField(

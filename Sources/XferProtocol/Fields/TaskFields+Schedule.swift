@@ -24,7 +24,7 @@ extension TaskFields {
         ChoiceField(
             "after_batch", \.afterBatch,
             task:
-                "Batch whose members have to complete before it starts; if one ends otherwise, it fails with "
+                "Batch whose members have to complete before it starts; if one ends otherwise, this task fails with "
                 + "dependency_failed. Members that were removed before do not count.",
             record: "Batch whose members have to complete before it starts.",
             change: .stopped(
@@ -33,9 +33,9 @@ extension TaskFields {
         ChoiceField(
             "after_group", \.afterGroup,
             task:
-                "Group of the same owner whose tasks have to complete before it starts: those that are unfinished when "
-                + "it is added. If one ends otherwise, it fails with dependency_failed.",
-            record: "Group whose tasks have to complete before it starts: those that were unfinished at its add.",
+                "Group of the same owner: its tasks that are unfinished when this task is added must complete before "
+                + "it starts. If one ends otherwise, this task fails with dependency_failed.",
+            record: "Group whose tasks have to complete before it starts: those unfinished when it was added.",
             change: .stopped(
                 "Group whose tasks have to complete before it starts: those that are unfinished now; null is none; "
                     + "only while the task is not running.", isNullable: true),
@@ -43,7 +43,7 @@ extension TaskFields {
         ChoiceField(
             "lease", \.lease,
             task:
-                "Name of a lease: the task runs, and its file is published, only while it is in force; see "
+                "Name of a lease: the task runs, and its file is published, only while the lease is in force; see "
                 + "lease.renew.",
             record: "The lease that has to be in force while it runs.",
             change: .anytime("The lease that has to be in force while it runs; null is none.", isNullable: true),

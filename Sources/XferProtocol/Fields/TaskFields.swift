@@ -15,7 +15,7 @@ enum TaskFields {
             "path_as_is", \.keepsPath,
             task:
                 "True if . and .. in its URLs' paths are sent unchanged; default false: they are resolved. Redirects "
-                + "are resolved in any case.",
+                + "are always resolved.",
             record: "True if . and .. in the paths of its URLs are sent unchanged."),
         ChoiceField(
             "max_redirects", \.maxRedirects, task: "Highest number of successive redirects; default 20.",
@@ -34,19 +34,23 @@ enum TaskFields {
         ChoiceField(
             "connect_timeout", \.connectTimeout,
             task: "Seconds for name resolution, TCP and TLS; 0 is unlimited; default 30.",
-            record: "Seconds for name resolution, TCP and TLS; 0 is unlimited.", profile: "Seconds; 0 is unlimited.",
-            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
+            record: "Seconds for name resolution, TCP and TLS; 0 is unlimited.",
+            profile: "Seconds for name resolution, TCP and TLS; 0 is unlimited.",
+            change: .stopped("Seconds to connect; 0 is unlimited; only while the task is not running."),
+            limits: [.timeout]),
         ChoiceField(
             "idle_timeout", \.idleTimeout,
             task: "Seconds without a byte after which an attempt ends; 0 is never; default 15 for data, 60 for files.",
             record: "Seconds without a byte after which an attempt ends; 0 is never.",
             profile: "Seconds without a byte after which an attempt ends; 0 is never.",
-            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
+            change: .stopped("Seconds without a byte; 0 is never; only while the task is not running."),
+            limits: [.timeout]),
         ChoiceField(
             "total_timeout", \.totalTimeout, task: "Seconds that one attempt may take; 0, the default, is unlimited.",
             record: "Seconds that one attempt may take; 0 is unlimited.",
             profile: "Seconds that one attempt may take; 0 is unlimited.",
-            change: .stopped("Seconds; 0 is unlimited; only while the task is not running."), limits: [.timeout]),
+            change: .stopped("Seconds of an attempt; 0 is unlimited; only while the task is not running."),
+            limits: [.timeout]),
         ChoiceField(
             "min_recv_rate", \.minReceiveRate,
             task: "Minimum bytes per second of each connection, measured over min_recv_time; a slower one "
@@ -114,7 +118,7 @@ enum TaskFields {
         ChoiceField(
             "allow_metered", \.allowsMetered,
             task: "True if it may use links that cost money (network.metered_interfaces); if false, it waits for "
-                + "another. Default true.",
+                + "another link. Default true.",
             record: "True if it may use links that cost money.",
             profile: "True if tasks may use links that cost money.",
             change: .anytime(

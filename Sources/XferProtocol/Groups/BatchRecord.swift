@@ -42,7 +42,7 @@ public struct BatchRecord: WireRecord, Hashable {
         .optional("failed", \.failed, "Number of members that failed."),
         .required("skipped", \.skipped, "Same value as failed; the field's name before 1.0.0."),
         .required("counts", \.counts, "Number of members by state, without removed ones."),
-        .required("created_at", \.createdAt, "Time of the add."),
+        .required("created_at", \.createdAt, "Time at which the batch was added."),
         .nullable(
             "completed_at", \.completedAt,
             "Time at which the last member ended for the first time; null before."),

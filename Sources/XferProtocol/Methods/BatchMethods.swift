@@ -65,7 +65,7 @@ public enum BatchAdd: RPCMethod {
             .defaulted(
                 "max_active", \.maxActive, "Highest number of its transfers at once, within the queue's limits.",
                 .range(GroupLimits.activeRange)),
-            .defaulted("atomic", \.atomic, "True if an invalid entry refuses the whole batch."),
+            .defaulted("atomic", \.atomic, "True to refuse the whole batch if an entry is invalid."),
             .optional(
                 "client_key", \.clientKey,
                 "Makes the add safe to repeat: the same key with the same parameters returns the batch that exists.",
@@ -116,7 +116,7 @@ public enum BatchAdd: RPCMethod {
             .required("batch", \.batch, "The batch."),
             .required(
                 "ids", \.ids,
-                "Its members in the order of the entries that became one; of an existing batch, those that were not removed."
+                "Its members in the order of their entries; for an existing batch, without removed members."
             ),
             .required("errors", \.errors, "The entries that did not become members."),
             .optional("existing", \.existing, "True when client_key found a batch with the same parameters."),
@@ -146,7 +146,7 @@ public enum BatchGet: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "State of a batch. It is known while its members are, and after that as long as finished tasks are stored."
+        "State of a batch. It is known while its members exist, and then as long as finished tasks are stored."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample(
@@ -192,7 +192,7 @@ public enum BatchList: RPCMethod {
     public static let isBulk = true
     public static let summary =
         "Batches, the newest first, page by page: the caller's own, or every user's for an operator. A batch is known "
-        + "while members are, and after that as long as finished tasks are kept."
+        + "while its members exist, and then as long as finished tasks are stored."
     public static let examples = [
         MethodExample(
             "one batch", params: [:],

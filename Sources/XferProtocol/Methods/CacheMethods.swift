@@ -17,7 +17,7 @@ public enum CacheStats: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "Size of the caller's part of the cache, or of every user's for an operator, and its limits."
+        "Size and limits of the cache: the caller's part, or every user's for an operator."
     public static let examples = [
         MethodExample(
             "half full", params: [:],
@@ -37,7 +37,7 @@ public enum CacheStats: RPCMethod {
             .required("entries", \.entries, "Number of cached responses."),
             .required("size", \.size, "Total length of their contents in bytes."),
             .required("max_bytes", \.maxBytes, "Limit of all contents in bytes; the least recently used are removed."),
-            .required("max_age", \.maxAge, "Seconds since its last use for which a response is kept."),
+            .required("max_age", \.maxAge, "Seconds for which a response is kept after its last use."),
         ]
     }
 }
@@ -136,8 +136,8 @@ public enum CachePut: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Stores content that the caller has as the response to a plain GET of a URL. The caller's tasks whose "
-        + "cache_policy uses the cache take it without a request. It replaces what is cached for the URL, and is "
+        "Stores the caller's content as the response to a plain GET of a URL. The caller's tasks whose "
+        + "cache_policy uses the cache get it without a request. It replaces the URL's cached response, and is "
         + "durable when the call returns. Over the network only with a token of the scope operate."
     public static let errors: [ErrorCode] = [.rejectedByPolicy, .limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = [
@@ -173,7 +173,7 @@ public enum CachePut: RPCMethod {
         public init() {}
         public init(url: String) { self.url = url }
 
-        public static let summary = "The URL, its content as a file or as base64, and how long that is fresh."
+        public static let summary = "The URL, its content as a file or as base64, and the time for which it is fresh."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "url", \.url, "An absolute http or https URL; its host must not have a trust policy.",
@@ -244,7 +244,7 @@ public enum CacheRemove: RPCMethod {
             .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "url", \.url,
-                "An absolute http or https URL, secrets included: responses to requests of it, or sent from it.",
+                "An absolute http or https URL, secrets included, that was requested or that sent the response.",
                 .length(1...TaskLimits.urlLength)),
         ]
     }
@@ -287,7 +287,7 @@ public enum CacheClear: RPCMethod {
             self.removedSize = removedSize
         }
 
-        public static let summary = "Amount that was removed."
+        public static let summary = "Number and size of the removed responses."
         public static let wireFields: WireFields<Self> = [
             .required("removed_count", \.removedCount, "Responses that were removed."),
             .required("removed_size", \.removedSize, "Total length of their contents in bytes."),

@@ -74,11 +74,11 @@ public enum DaemonStatus: RPCMethod {
                 "True if the database (nothing starts, reading works) or another file of the daemon cannot be written, "
                     + "or a trust policy in the database cannot be read, or conflicts with one of the configuration (nothing "
                     + "starts)."),
-            .optional("degraded_reason", \.degradedReason, "Description of what cannot be used, and the reason."),
+            .optional("degraded_reason", \.degradedReason, "The part that cannot be used, and the reason."),
             .optional(
                 "damaged_rows", \.damagedRows,
                 "Trust policies, profiles, tokens and tasks that cannot be read from the database and have no effect, such "
-                    + "as profile \"mirror\" or task 17, as far as the daemon has met them; at most 1,000 tasks. For operators."
+                    + "as profile \"mirror\" or task 17, found so far; at most 1,000 tasks. For operators."
             ),
             .optional(
                 "config_problem", \.configurationProblem,
@@ -86,7 +86,7 @@ public enum DaemonStatus: RPCMethod {
             .optional(
                 "config_conflicts", \.configurationConflicts,
                 "Trust policies and profiles of the configuration file that are not in force, because others with their "
-                    + "names or hosts were set over RPC, each with the way out; for operators."),
+                    + "names or hosts were set over RPC, each with the remedy; for operators."),
             .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),
@@ -99,7 +99,7 @@ public enum DaemonStatus: RPCMethod {
                 "File systems that the daemon has used and that are still mounted; for operators."),
             .required("shutting_down", \.shuttingDown, "True if it is about to stop and accepts no new work."),
             .required("counts", \.counts, "Tasks by state."),
-            .required("network", \.network, "State in the last network.changed."),
+            .required("network", \.network, "State of the network in the last network.changed."),
             .required("activity", \.activity, "True if transfers run, debounced."),
         ]
     }

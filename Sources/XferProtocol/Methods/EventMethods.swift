@@ -12,7 +12,7 @@ public enum EventsSubscribe: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "Starts a stream of event notifications on this connection: those after since, then live ones, in order. "
+        "Starts a stream of event notifications on this connection: stored ones after since, then live ones, in order. "
         + "Only over the Unix socket or a WebSocket; over HTTP use GET /events."
     public static let errors: [ErrorCode] = [.limitExceeded]
 

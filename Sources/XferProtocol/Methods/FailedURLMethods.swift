@@ -13,7 +13,7 @@ public enum FailedURLList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "URLs that failed permanently a while ago: adding one fails at once with blocked_url unless retry_failed is set. "
+        "Permanently failed URLs, refused for a while: adds fail at once with blocked_url unless retry_failed is set. "
         + "The caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(

@@ -321,7 +321,7 @@ public enum FleetLimit: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Limits the number of one host's tasks that all nodes together may run, exactly. Answered by xfer-fleet."
+        "Sets an exact limit on one host's tasks that all nodes together may run. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("at most ten", params: ["host": "example.org", "max_active": 10], result: [:])

@@ -228,8 +228,8 @@ public enum GroupRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Removes the settings of a group: its limit and its pause. Its tasks stay in it, and the group exists as long as they "
-        + "are. Operators only."
+        "Removes the settings of a group: its limit and its pause. Its tasks stay in it; the group exists as long as it has "
+        + "tasks. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("as if never set", params: ["name": "isos"], result: ["removed": true])

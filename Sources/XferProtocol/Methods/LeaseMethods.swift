@@ -12,8 +12,8 @@ public enum LeaseRenew: RPCMethod {
     public static let scope = MethodScope.operate
     public static let isBrief = true
     public static let summary =
-        "Sets the time until which tasks with this lease may run. After it they stop, keep their bytes, publish nothing and "
-        + "wait; a daemon that restarts has no lease until the next call."
+        "Sets the time until which tasks with this lease may run. Then they stop, keep their bytes, publish nothing and "
+        + "wait; after a restart, the daemon has no lease until the next call."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable]
     public static let examples = [
         MethodExample("for half a minute", params: ["name": "fleet", "until": 123_456.5], result: ["now": 123_426.5])

@@ -66,7 +66,7 @@ public enum NetworkStatus: RPCMethod {
                 "state", \.state,
                 "unknown (treated as online), offline (no usable default route), metered or unmetered."),
             .required("monitored", \.monitored, "True if links, addresses and routes are watched (network.monitor)."),
-            .required("interfaces", \.interfaces, "Network interfaces by index; none while they are not watched."),
+            .required("interfaces", \.interfaces, "Network interfaces by index; empty while they are not watched."),
             .optional("route", \.route, "Route to the requested host."),
         ]
     }
@@ -103,7 +103,7 @@ public enum NetworkStatus: RPCMethod {
 
         public static let summary = "The route to a host."
         public static let wireFields: WireFields<Self> = [
-            .required("host", \.host, "The requested change."),
+            .required("host", \.host, "The requested host."),
             .nullable("exists", \.exists, "True if there is a route; null for a name."),
             .optional("source", \.source, "Source address of this machine."),
             .optional("interface", \.interface, "The interface that has this address, if known."),

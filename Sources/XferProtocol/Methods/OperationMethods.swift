@@ -12,8 +12,8 @@ public enum OperationGet: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "Progress or result of a background operation, which a verb with background started. An ended one is "
-        + "kept for seven days; of each user, only the last 100."
+        "Progress or result of a background operation, started by a verb with background. An ended one is "
+        + "kept for seven days, but only the last 100 of each user."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample(

@@ -192,7 +192,7 @@ public enum PolicyPin: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Returns a server's certificates and the result of the ordinary check. Pinning them trusts the network this once."
+        "Returns a server's certificates and the result of the ordinary check. Pinning trusts this one connection."
     public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(

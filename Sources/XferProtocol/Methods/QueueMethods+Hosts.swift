@@ -9,8 +9,8 @@ public enum QueueHosts: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "The hosts that are or were recently in use, or have limits of their own: how many transfers each may have at once, "
-        + "and why not more."
+        "Hosts in use now or recently, or with limits of their own: the number of transfers each may have at once, "
+        + "and the reason for this limit."
     public static let examples = [
         MethodExample(
             "one host", params: [:],

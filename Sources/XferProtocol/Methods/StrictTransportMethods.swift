@@ -42,7 +42,7 @@ public enum StrictTransportList: RPCMethod {
             self.nextCursor = nextCursor
         }
 
-        public static let summary = "The hosts and what happens to their http URLs."
+        public static let summary = "The hosts, and the treatment of their http URLs."
         public static let wireFields: WireFields<Self> = [
             .required(
                 "mode", \.mode,
@@ -93,7 +93,7 @@ public enum StrictTransportClear: RPCMethod {
         public static let summary = "The removed hosts."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "The names of hosts that were known."),
-            .required("missing", \.missing, "The other names of the call."),
+            .required("missing", \.missing, "Names in the call that were not known."),
         ]
     }
 }

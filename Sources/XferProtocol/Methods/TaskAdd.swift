@@ -85,7 +85,7 @@ public enum TaskAdd: RPCMethod {
         public static let summary = "The new tasks, and the existing ones."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "Their ids, in the order of tasks."),
-            .required("existing", \.existing, "Indices of those that a client_key found."),
+            .required("existing", \.existing, "Indices of the existing tasks that a client_key found."),
             .optional("seq", \.seq, TaskAdd.seqSummary),
         ]
     }

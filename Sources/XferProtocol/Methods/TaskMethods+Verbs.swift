@@ -68,7 +68,7 @@ public enum TaskRetry: RPCMethod {
     public static let scope = MethodScope.own
     public static let summary =
         "Queues failed tasks again, with their kept bytes and a new count of attempts; cancelled ones start from "
-        + "their first byte, and a filter selects them only if it has their state. Suspects are retried, too."
+        + "their first byte, and a filter selects them only if it has the state cancelled. Suspects are retried, too."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -137,7 +137,7 @@ public enum TaskCommit: RPCMethod {
     public static let scope = MethodScope.own
     public static let summary =
         "Publishes staged downloads (finalize manual) under their final names. All ids are checked before the first file "
-        + "gets its name; one that cannot be published, because its name is taken, the disk is full or its bytes were "
+        + "gets its name; a task that cannot be published, because its name is taken, the disk is full or its bytes were "
         + "changed, stays staged, and the answer is a conflict with one of the reasons of failed tasks. Committing a "
         + "completed task changes nothing."
     public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable, .shuttingDown]
@@ -152,7 +152,7 @@ public enum TaskMove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Moves tasks among those of the same host, group, profile and priority; several keep the order of ids. "
+        "Moves tasks within the order of their host, group, profile and priority; several keep the order of ids. "
         + "top also makes their host the next one."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
 

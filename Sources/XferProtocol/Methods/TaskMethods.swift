@@ -269,7 +269,7 @@ public enum TaskWait: RPCMethod {
             .optional("missing", \.missing, "Ids that do not exist or belong to others."),
             .optional(
                 "omitted", \.omitted,
-                "Tasks for which the answer has no room, 10,000 at most: task.list with filter.ids returns them."),
+                "Tasks that do not fit in the answer, 10,000 at most; task.list with filter.ids returns them."),
         ]
     }
 }
@@ -283,7 +283,7 @@ public enum TaskUpdate: RPCMethod {
     public static let scope = MethodScope.own
     public static let hasLongAnswer = true
     public static let summary =
-        "Changes fields of an unfinished task; one refused field refuses the call. "
+        "Changes fields of an unfinished task; if one field is refused, nothing changes. "
         + "kind, method, url and client_key never change."
     public static let errors: [ErrorCode] = [
         .notFound, .invalidState, .rejectedByPolicy, .conflict, .storageUnavailable,

@@ -9,7 +9,7 @@ public enum TaskRecordDigest: RPCMethod {
     public static let summary =
         "Records a digest that the client has computed of a completed download's file, for later verifications. It is "
         + "accepted only while the published file is unchanged, and never replaces a known digest. The "
-        + "answer has the digest that is then known."
+        + "answer contains the known digest."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
 
     public static let examples = [

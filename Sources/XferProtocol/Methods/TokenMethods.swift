@@ -136,7 +136,7 @@ public enum TokenRevoke: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Ends a token: it is refused at once, and its connections and streams are closed. Only over the Unix socket."
+        "Revokes a token: it is refused at once, and its connections and streams are closed. Only over the Unix socket."
     public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
     public static let examples = [MethodExample("by name", params: ["name": "phone"], result: [:])]
 
@@ -178,7 +178,7 @@ public struct TokenRecord: WireRecord, Hashable {
         .required("name", \.name, "Its name."),
         .required("user", \.user, "Uid of the user for whom it acts."),
         .required("scope", \.scope, "Rights of the token, within the rights of its user."),
-        .required("created_at", \.createdAt, "Time of the add."),
+        .required("created_at", \.createdAt, "Time at which the token was created."),
         .optional("expires_at", \.expiresAt, "Expiry; absent is never."),
         .optional("dir", \.directory, "The directory beneath which its tasks write; absent is download.dir."),
     ]

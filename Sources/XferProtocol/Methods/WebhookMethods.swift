@@ -104,7 +104,7 @@ public enum WebhookTest: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers with "
-        + "the result. It is sent once, and nothing of it is stored."
+        + "the result. It is sent once and is not stored."
     public static let examples = [
         MethodExample(
             "accepted", params: ["name": "deploy"], result: ["accepted": true, "status": 204, "duration": 0.12]),

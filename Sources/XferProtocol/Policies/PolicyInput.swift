@@ -27,7 +27,7 @@ public struct PolicyInput: WireInput, Hashable {
             "mode", \.mode, "Requirement for a server: none (the ordinary check), public_key or certificate."),
         .defaulted(
             "pins", \.pins,
-            "Each sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one that matches suffices.",
+            "Pins: each is sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one match suffices.",
             example: ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="]),
         .defaulted(
             "hosts", \.hosts,
@@ -48,7 +48,7 @@ public struct PolicyInput: WireInput, Hashable {
         .optional("client_certificate", \.clientCertificate, "Client certificate for servers that request one."),
         .defaulted(
             "require_stapled_ocsp", \.requireStapledOCSP,
-            "Refuse a server that does not staple an OCSP response that shows that its certificate is not revoked."),
+            "Require a stapled OCSP response that shows that the server's certificate is not revoked."),
     ]
 }
 

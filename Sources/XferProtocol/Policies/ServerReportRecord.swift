@@ -52,7 +52,7 @@ public struct ServerCertificateRecord: WireRecord, Hashable {
         .required("subject", \.subject, "Subject of the certificate."),
         .required("issuer", \.issuer, "Issuer of the certificate."),
         .required("names", \.names, "The host names and addresses in it."),
-        .required("not_before", \.notBefore, "Begin of its validity."),
+        .required("not_before", \.notBefore, "Start of its validity."),
         .required("not_after", \.notAfter, "End of its validity."),
         .required("pin", \.pin, "The pin of its key: sha256/BASE64."),
         .required("pinned_by", \.pinnedBy, "Names of the policies in question that pin it."),

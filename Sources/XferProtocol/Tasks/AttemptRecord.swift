@@ -31,7 +31,7 @@ public struct AttemptRecord: WireRecord, Hashable {
 
     public static let summary = "Connection and times of an attempt's last request."
     public static let wireFields: WireFields<Self> = [
-        .required("began_at", \.beganAt, "Begin of the attempt."),
+        .required("began_at", \.beganAt, "Start of the attempt."),
         .optional("address", \.address, "Address of the connection: the server's, or the proxy's."),
         .optional("port", \.port, "Port of the connection."),
         .optional("protocol", \.httpVersion, "Protocol of the response, for example HTTP/2."),

@@ -16,7 +16,7 @@ public struct BodyInput: WireInput, Hashable {
     public static let summary = "Content of a request, in exactly one of these forms."
     public static let wireFields: WireFields<Self> = [
         .optional(
-            "form", \.form, "A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one.",
+            "form", \.form, "A form (application/x-www-form-urlencoded), encoded like params; {} is an empty form.",
             example: ["name": "Ada", "tags": ["a", "b"]]),
         .optional(
             "charset", \.charset,
@@ -170,8 +170,8 @@ public struct BodyRecord: WireRecord, Hashable {
     public static let summary = "Description of the content, without the bytes themselves."
     public static let wireFields: WireFields<Self> = [
         .required("form", \.form, "Kind of the content: stored with the task, a file, or a form's parts."),
-        .optional("length", \.length, "Bytes; absent for parts."),
-        .optional("file", \.file, "The file it is read from."),
+        .optional("length", \.length, "Length in bytes; absent for parts."),
+        .optional("file", \.file, "The file from which the content is read."),
     ]
 }
 

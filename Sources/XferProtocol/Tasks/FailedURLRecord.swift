@@ -33,7 +33,7 @@ public struct FailedURLRecord: WireRecord, Hashable {
         .required("method", \.method, "The request's method."),
         .required("owner", \.owner, "The uid of the failed task's owner."),
         .required("task_id", \.taskID, "The task that failed; it may have been removed since."),
-        .required("error", \.error, "Error of the failure."),
+        .required("error", \.error, "Error with which the task failed."),
         .required("failed_at", \.failedAt, "Time of the failure."),
         .required(
             "expires_at", \.expiresAt,

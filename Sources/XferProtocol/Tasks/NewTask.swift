@@ -73,7 +73,7 @@ public struct NewTask: WireInput, Hashable {
             .optional(
                 "headers", \.headers,
                 "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
-                    + "null removes one of the profile's.",
+                    + "null removes the profile's field.",
                 example: ["Accept": "application/octet-stream"]
             )
             .restricted(to: .noProfileSecrets),
@@ -95,7 +95,7 @@ public struct NewTask: WireInput, Hashable {
                     + "default plain."),
             .optional(
                 "spool", \.spool,
-                "Copy the files that are sent first, so that they may change afterwards; default false."),
+                "First copy the files to send, so that they may change afterwards; default false."),
             .optional(
                 "chunk_size", \.chunkSize,
                 "With upload tus: largest request in bytes, for proxies that limit contents; default upload.chunk_size.",
@@ -106,7 +106,7 @@ public struct NewTask: WireInput, Hashable {
                     + "request for small files; default false."),
             .optional(
                 "upload_parts", \.uploadParts,
-                "With upload tus: the number of parts, of 1 MiB at least, that are sent together. A server that does "
+                "With upload tus: the number of parts (at least 1 MiB each) sent at the same time. A server that does "
                     + "not join parts gets one upload; default 1.",
                 .range(1...Int64(clamping: UploadOptions.mostParts))),
             .optional(
@@ -133,7 +133,7 @@ public struct NewTask: WireInput, Hashable {
                 "group", \.group, "A group of yours, with which tasks can be paused, limited and selected.",
                 .length(1...TaskLimits.nameLength), .visible),
             .optional(
-                "label", \.label, "A text for people, by which tasks can be selected, too.",
+                "label", \.label, "Text for people; tasks can also be selected by it.",
                 .length(1...TaskLimits.labelLength), .visible),
             .optional(
                 "client_key", \.clientKey,
@@ -166,7 +166,7 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "retry_failed", \.retryFailed,
-                "True to make the request although its URL is on the failed-URL list; else it fails at once with blocked_url. "
+                "True to request the URL even if it is on the failed-URL list; else the task fails at once with blocked_url. "
                     + "Default false.")
         ], (TaskFields.rates + TaskFields.extent).fields(ofTask: \.limits),
         [

@@ -27,7 +27,7 @@ public struct TaskChanges: WireInput, Hashable {
 
     public init() {}
 
-    public static let summary = "Fields to change; null unsets where a field can be unset."
+    public static let summary = "Fields to change; null unsets a field that can be unset."
 
     public static let wireFields = WireFields<Self>(
         sections: [
@@ -36,7 +36,7 @@ public struct TaskChanges: WireInput, Hashable {
             .patch(
                 "group", \.group, "A name by which tasks can be selected.", .length(1...TaskLimits.nameLength), .visible
             ),
-            .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .visible),
+            .patch("label", \.label, "Text for people.", .length(1...TaskLimits.labelLength), .visible),
             .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
         ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
         TaskFields.conditions.fields(ofChanges: \.choices), TaskFields.progress.fields(ofChanges: \.limits),

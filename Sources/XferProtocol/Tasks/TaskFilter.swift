@@ -39,18 +39,18 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("group", \.group, "Groups.", .count(1...1000)),
         .optional("batch", \.batch, "Batches.", .count(1...1000)),
         .optional("label", \.label, "Labels.", .count(1...1000)),
-        .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
+        .optional("slot", \.slot, "Slots to which the tasks were added.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
             .restricted(to: .ownUID),
         .optional(
             "host", \.host, "Hosts of the URLs, at any port, or at one: example.org, example.org:8080, [::1]:8080.",
             .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
-        .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
-        .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),
+        .optional("client_key", \.clientKey, "Client keys with which the tasks were added.", .count(1...1000)),
+        .optional("reason", \.reason, "Reasons of the last failures, as in error.reason.", .count(1...1000)),
         .optional(
             "url_prefix", \.urlPrefix,
-            "Beginning of their URLs, without the query, which may contain secrets and cannot be searched.",
+            "Beginning of the URLs, without the query: it may contain secrets and cannot be searched.",
             .length(1...2048),
             .form("^[^?#]*$", expected: "a text without ? and #") { !$0.contains { "?#".contains($0) } }),
         .optional("created_from", \.createdFrom, "Added at this time or later."),

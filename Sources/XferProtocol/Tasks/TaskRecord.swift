@@ -126,7 +126,7 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("body", \.body, "Content of the request."),
             .optional("source", \.source, "The file that is uploaded."),
             .optional("upload", \.upload, "Protocol of the upload."),
-            .optional("spool", \.spool, "True if the files that are sent are copied first."),
+            .optional("spool", \.spool, "True if files are copied before they are sent."),
             .optional(
                 "chunk_size", \.chunkSize, "Largest request of the upload in bytes; absent is upload.chunk_size."),
             .optional(
@@ -141,9 +141,9 @@ public struct TaskRecord: WireRecord, Hashable {
         [
             .optional("checksum", \.checksum, "The digest that the bytes must have."),
             .optional("priority", \.priority, "Strict order of starting."),
-            .optional("group", \.group, "The owner's group it is in."),
+            .optional("group", \.group, "The owner's group to which it belongs."),
             .optional("batch", \.batch, "The batch it was added with."),
-            .optional("label", \.label, "A text for people."),
+            .optional("label", \.label, "Text for people."),
             .optional("client_key", \.clientKey, "Key that makes the add safe to repeat."),
             .optional("slot", \.slot, "The slot to which it was added; it occupies the slot until it ends."),
         ], TaskFields.completion.fields(ofRecord: \.completion),
@@ -155,7 +155,7 @@ public struct TaskRecord: WireRecord, Hashable {
         [
             .optional(
                 "resume", \.resume, "Resume of kept bytes without a validator: auto starts over, unsafe continues."),
-            .optional("profile", \.profile, "Profile whose defaults it got."),
+            .optional("profile", \.profile, "Profile from which it got defaults."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [
             .optional("parse", \.parse, "Parsers of the response for task.result."),
@@ -187,7 +187,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "warning", \.warning,
                 "Warning about a completed download, in English: the file is a web page, but its name does not suggest one."
             ),
-            .optional("created_at", \.createdAt, "Time of the add."),
+            .optional("created_at", \.createdAt, "Time at which the task was added."),
             .optional("started_at", \.startedAt, "Start of its first attempt."),
             .optional("finished_at", \.finishedAt, "End of its last run."),
             .optional(
@@ -251,9 +251,9 @@ public struct DiscardRecord: WireRecord, Hashable {
         }
     }
 
-    public static let summary = "Time and reason of discarding received bytes of a download."
+    public static let summary = "Last discard of received bytes of a download: its time and reason."
     public static let wireFields: WireFields<Self> = [
-        .required("at", \.at, "Time of the discarding."),
+        .required("at", \.at, "Time at which the bytes were discarded."),
         .required("bytes", \.bytes, "Number of discarded bytes."),
         .required("reason", \.reason, "Reason why they could not be used."),
     ]
@@ -294,7 +294,7 @@ public struct ProgressRecord: WireRecord, Hashable {
         .nullable("eta", \.eta, "Seconds until the end at that rate; null while unknown."),
         .optional(
             "connections", \.connections,
-            "Requests that are under way; more than one for a transfer in segments or parts, absent for none."),
+            "Requests in progress; more than one for a transfer in segments or parts, absent if there are none."),
     ]
 }
 
@@ -350,7 +350,7 @@ public struct SegmentRecord: WireRecord, Hashable {
 
     public static let summary = "A range of a download's bytes and its durable part."
     public static let wireFields: WireFields<Self> = [
-        .required("start", \.start, "Its first byte's offset."),
+        .required("start", \.start, "Offset of its first byte."),
         .nullable("end", \.end, "The first offset after it; null is the end of the file."),
         .required("committed", \.committed, "The first offset that is not durable."),
     ]

@@ -130,7 +130,7 @@ public enum SelectionResult: WireValue, Hashable {
             .required("unchanged_count", \.unchangedCount, "Tasks that did not change."),
             .optional(
                 "refused_count", \.refusedCount,
-                "Tasks for which the verb failed: task.commit could not publish, or task.update_many not change them."),
+                "Tasks for which the verb failed: not published by task.commit, or not changed by task.update_many."),
             .optional("refused", \.refused, "The first 100 of them, with the reasons."),
             .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
@@ -152,7 +152,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "The operation that applies the verb."
         public static let wireFields: WireFields<Self> = [
             .required("operation", \.operation, "The operation, for operation.get."),
-            .required("seq", \.seq, "Its events come after this number.", .sequenceNumber),
+            .required("seq", \.seq, "Its events have higher sequence numbers.", .sequenceNumber),
         ]
     }
 

@@ -35,7 +35,7 @@ public struct CookieRecord: WireInput, Hashable {
             "domain", \.domain, "The host to which the cookie is sent.", .length(1...255), example: "example.org"),
         .optional(
             "include_subdomains", \.includeSubdomains,
-            "True if the cookie is also sent to its subdomains; default false."),
+            "True if the cookie is also sent to the host's subdomains; default false."),
         .optional(
             "path", \.path, "The path to which the cookie is sent, with all paths below it; default /.",
             .length(1...1024)),

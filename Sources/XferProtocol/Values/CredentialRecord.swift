@@ -33,7 +33,7 @@ public struct CredentialRecord: WireInput, Hashable {
     }
 
     public static let summary =
-        "Credential; everything except scheme and origins is *** when shown; of a profile, the place of a secret is shown."
+        "Credential. When shown, everything except scheme and origins is ***; in a profile, a secret's place is shown."
     public static let wireFields: WireFields<Self> = [
         .optional("scheme", \.scheme, "Authentication scheme; default basic."),
         .optional(

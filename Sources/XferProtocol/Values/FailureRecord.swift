@@ -40,7 +40,7 @@ public struct FailureRecord: WireRecord, Hashable {
     public static let summary = "Reason why a task, or its last attempt, failed."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "Reason of the failure, from a closed list."),
-        .required("message", \.message, "A sentence that helps a person to act; without secrets."),
+        .required("message", \.message, "A sentence for people that helps to fix the problem; without secrets."),
         .required("is_retriable", \.isRetriable, "True if another attempt may succeed."),
         .optional("http_status", \.httpStatus, "Status of the receiver's answer."),
         .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
@@ -49,7 +49,7 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional(
             "cause", \.cause, "Exact cause, if the reason has several causes. One of a closed list."),
         .optional(
-            "further_causes", \.furtherCauses, "Causes that would remain if the cause were remedied, if any are known."),
+            "further_causes", \.furtherCauses, "Further known causes, which remain when the cause is fixed."),
         .optional(
             "shown_pin", \.shownPin,
             "Key of the certificate that an untrusted server showed, as sha256/BASE64, which a policy can pin."),
@@ -58,7 +58,7 @@ public struct FailureRecord: WireRecord, Hashable {
             "accepted_logins", \.acceptedLogins,
             "Kinds of login that the server or the proxy accepts, with its own names, such as Basic."),
         .optional("proxy", \.proxy, "The proxy that failed, refused, or may have sent the answer."),
-        .optional("space", \.space, "The missing space of insufficient_space, if it is known."),
+        .optional("space", \.space, "For insufficient_space: the space that is missing, if known."),
     ]
 }
 
@@ -78,10 +78,10 @@ public struct MissingSpaceRecord: WireRecord, Hashable {
 
     public static let summary = "Space that a transfer lacks."
     public static let wireFields: WireFields<Self> = [
-        .required("directory", \.directory, "A directory on the file system that lacks it."),
-        .required("needed", \.needed, "Bytes that are still to be written there, beside download.reserve."),
+        .required("directory", \.directory, "A directory on the file system that lacks the space."),
+        .required("needed", \.needed, "Bytes still to be written there, in addition to download.reserve."),
         .required(
             "uses_reserve", \.usesReserve,
-            "True if the bytes may use download.reserve: the length of the response is not known."),
+            "True if the bytes may use download.reserve because the response's length is unknown."),
     ]
 }

@@ -15,20 +15,20 @@ public struct FileSystemRecord: WireRecord, Hashable {
 
     public static let summary = "A file system and its properties, as far as xferd knows them."
     public static let wireFields: WireFields<Self> = [
-        .required("type", \.type, "Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."),
+        .required("type", \.type, "Its name in /proc/filesystems; for FUSE with the program, such as fuse.sshfs."),
         .optional("mount_point", \.mountPoint, "The directory where it is mounted, if that is known."),
         .required("local", \.isLocal, "True if its files are on this machine's own disks or in its memory."),
         .required(
             "stable_inodes", \.keepsInodeNumbers,
-            "True if a file keeps its number when it is renamed. Elsewhere length, time and digest identify it."),
+            "True if a file keeps its inode number when renamed. Otherwise length, time and digest identify it."),
         .required(
             "journal", \.hasJournal, "True if names and files reach the disk together; false if that is unknown."),
         .required(
-            "missing", \.missing, "Features that it was found to lack. Features that were never tried are not listed."),
+            "missing", \.missing, "Features known to be missing. Features that were never tried are not listed."),
         .required("names", \.names, "The file names that it allows."),
-        .required("longest_name", \.longestName, "The length of its longest name in bytes."),
-        .optional("largest_file", \.largestFile, "The length of its largest file in bytes, if that is known."),
-        .required("time_step", \.timeStep, "The step of modification times in nanoseconds."),
+        .required("longest_name", \.longestName, "Maximum length of a file name in bytes."),
+        .optional("largest_file", \.largestFile, "Maximum length of a file in bytes, if known."),
+        .required("time_step", \.timeStep, "Resolution of modification times in nanoseconds."),
     ]
 }
 

@@ -140,7 +140,7 @@ public struct HeaderChanges: WireValue, Hashable {
         schemas.reference(to: "HeaderChanges") { _ in
             [
                 "description":
-                    "Header fields by name; an array where a field is repeated, null removes one of the profile's.",
+                    "Header fields by name; an array repeats a field, null removes the profile's field.",
                 "type": "object",
                 "additionalProperties": [
                     "anyOf": [["type": ["string", "null"]], ["type": "array", "items": ["type": "string"]]]

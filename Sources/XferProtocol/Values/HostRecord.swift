@@ -17,7 +17,7 @@ public struct HostRecord: WireRecord, Hashable {
     public static let summary = "A host: how many transfers it may have at once, and the reason for this limit."
     public static let wireFields: WireFields<Self> = [
         .required("host", \.host, "Its name; with :port unless it is the scheme's default."),
-        .required("window", \.window, "Highest number of transfers at once now."),
+        .required("window", \.window, "Current maximum of transfers at once."),
         .required("active", \.active, "Running transfers."),
         .optional("connections", \.connections, "Connections in use, as far as xferd knows."),
         .optional("protocol", \.httpProtocol, "The protocol of its last answer."),

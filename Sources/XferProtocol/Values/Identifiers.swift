@@ -89,7 +89,7 @@ public struct TaskReference: WireValue, Hashable {
         schemas.reference(to: "TaskReference") { _ in
             [
                 "description":
-                    "A task's id; negative, within one task.add, it counts back from the task's own position in tasks.",
+                    "A task's id. Within a task.add, a negative number counts back from the task's position in tasks.",
                 "type": "integer", "minimum": .integer(-Int64(clamping: TaskLimits.batchSize)),
                 "maximum": .integer(WireID.range.upperBound), "not": ["const": 0],
             ]

@@ -30,10 +30,10 @@ public struct QueueLimits: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required(
             "max_active", \.maxActive,
-            "Highest number of transfers at once; of small transfers if xferd determines the number."),
+            "Highest number of transfers at once; if xferd determines it, that of small transfers."),
         .required(
             "max_active_per_host", \.maxActivePerHost,
-            "Highest number of transfers at once from one host; of HTTP/1.1 connections if xferd determines the number."
+            "Highest number of transfers at once from one host; if xferd determines it, that of HTTP/1.1 connections."
         ),
         .required("order", \.order, "Order of a host's tasks."),
         .required(
@@ -43,12 +43,12 @@ public struct QueueLimits: WireRecord, Hashable {
             "max_send_rate", \.maxSendRate, "Bytes per second that all transfers may send together; 0 is unlimited."),
         .optional(
             "automatic", \.automatic,
-            "The limits among max_active and max_active_per_host that are not set, so that xferd determines them."),
+            "The unset ones of max_active and max_active_per_host; xferd determines them."),
         .optional(
             "overridden", \.overridden,
             "The limits that queue.set_limits has set; they apply until it sets them to null."),
         .optional("timetabled", \.timetabled, "The limits that bandwidth.timetable sets now."),
         .optional(
-            "timetable_until", \.timetableUntil, "Time at which bandwidth.timetable sets other limits, if it does."),
+            "timetable_until", \.timetableUntil, "Time of the next change by bandwidth.timetable, if any."),
     ]
 }

@@ -40,8 +40,8 @@ public struct StateCounts: WireRecord, Hashable {
 
     public static let summary = "Number of tasks in each state."
     public static let wireFields: WireFields<Self> = [
-        .required("queued", \.queued, "May start when the scheduler picks them."),
-        .required("waiting", \.waiting, "Cannot start now."),
+        .required("queued", \.queued, "Ready to start when the scheduler picks them."),
+        .required("waiting", \.waiting, "Unable to start now."),
         .required("running", \.running, "Being transferred, verified or published."),
         .required("paused", \.paused, "Paused by the user."),
         .required("staged", \.staged, "Complete, and waiting for a commit."),

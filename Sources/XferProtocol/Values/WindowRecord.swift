@@ -23,11 +23,11 @@ public struct WindowRecord: WireInput, Hashable {
     }
 
     public static let summary =
-        "Times of day, on some days of the week, within which the task may run, in local time of the zone."
+        "Times of day and days of the week at which the task may run, in the zone's local time."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "times", \.times,
-            "Ranges of times of day, such as 22:00-06:00; the end is excluded, and is on the next day if it is not later; "
+            "Times of day, such as 22:00-06:00; the end is excluded, and is on the next day unless later than the start; "
                 + "default is the whole day.",
             .count(1...24), example: ["22:00-06:00"]),
         .optional(

@@ -33,7 +33,7 @@ public struct WebhookInput: WireInput, Hashable {
         .optional(
             "template", \.template,
             "The body in place of the event: text with fields in braces, such as {title} and {text}; for services that "
-                + "read no events.", .length(1...4096), example: "{title}: {text}"),
+                + "do not accept xfer's events.", .length(1...4096), example: "{title}: {text}"),
         .optional(
             "content_type", \.contentType,
             "The media type of the template; default JSON if it begins as JSON does, else plain text.",

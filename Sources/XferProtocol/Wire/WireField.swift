@@ -167,8 +167,8 @@ public enum FieldAccess: String, Sendable, CaseIterable {
         case .ownFiles: "For guests: only files beneath their roots that their account may use."
         case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
         case .grantedPriority: "Guests may set at most the priority granted to them."
-        case .ownUID: "For guests: only themselves."
-        case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."
+        case .ownUID: "Guests may specify only themselves."
+        case .noProfileSecrets: "Guests may not use it to send a profile's secrets elsewhere."
         }
     }
 }
