@@ -55,6 +55,8 @@ def main():
     processes.raise_file_limit()
     # Ctrl-C and a plain kill unwind, so that everything that was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if arguments.write and b"libswiftSwiftOnoneSupport" in (arguments.programs / "xferctl").read_bytes():
+        sys.exit("bench.py: --programs were built for tests, and xferctl is not optimised there; make build")
     is_written = arguments.write and all(getattr(arguments, key) == value for key, value in FULL.items())
     results = report.Report(arguments.results, arguments.programs, ALL) if is_written else None
     failed = []
