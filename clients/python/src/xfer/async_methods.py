@@ -227,7 +227,7 @@ class AsyncTaskMethods:
             method: Any method except CONNECT and TRACE; for downloads, one of GET, POST, PUT, PATCH
                 and DELETE. Default GET; POST if there is content, PUT for a plain upload of a file.
             headers: Header fields to send; those that framing and resuming depend on (Range,
-                Content-Length, …) are refused. null removes one of the profile's.
+                Content-Length, …) are refused. null removes the profile's field.
             params: Parameters: for GET, HEAD and DELETE in the query, else as a form, or as the
                 first parts. Keys are sorted; members are key[member], elements key[], null is a
                 bare key.
@@ -236,15 +236,14 @@ class AsyncTaskMethods:
             source: For an upload: absolute path of the file; it must not change until it is sent.
             upload: Protocol of the upload: plain (a retry starts over), tus (1.0) or resumable
                 (IETF draft); default plain.
-            spool: Copy the files that are sent first, so that they may change afterwards; default
-                false.
+            spool: First copy the files to send, so that they may change afterwards; default false.
             chunk_size: With upload tus: largest request in bytes, for proxies that limit contents;
                 default upload.chunk_size.
             creation_with_upload: With upload tus: true to send the first bytes (up to 1 MiB) in the
                 request that creates the upload, which saves a request for small files; default
                 false.
-            upload_parts: With upload tus: the number of parts, of 1 MiB at least, that are sent
-                together. A server that does not join parts gets one upload; default 1.
+            upload_parts: With upload tus: the number of parts (at least 1 MiB each) sent at the
+                same time. A server that does not join parts gets one upload; default 1.
             output: The file's name, or a path: relative to dir, or absolute. By default the name
                 comes from the server or the URL.
             dir: Absolute path of the file's directory; default is the daemon's.
@@ -255,14 +254,14 @@ class AsyncTaskMethods:
             mode: Permission bits of the file, octal text.
             remote_time: Give the file the server's Last-Modified time; default false.
             allow_hidden: Allow a path with a hidden component directly beneath a home directory,
-                such as ~/.ssh; default false. Tokens without the scope operate write to no hidden
-                path.
+                such as ~/.ssh; default false. Without the scope operate, a token cannot write to
+                hidden paths.
             checksum: The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256,
                 sha-512, sha-384, sha-224, blake2b, sha-1 or md5, in hex or base64; hex alone,
                 sha256-BASE64 or a line of a checksum file.
             priority: Strict order of starting; default normal.
             group: A group of yours, with which tasks can be paused, limited and selected.
-            label: A text for people, by which tasks can be selected, too.
+            label: Text for people; tasks can also be selected by it.
             client_key: Makes the add safe to repeat: the same key with the same request returns the
                 task that exists.
             owner: The user for whom it is added, with that user's rights: a name or a decimal uid;
@@ -280,45 +279,46 @@ class AsyncTaskMethods:
             coalesce: True to share one request with tasks that request the same; each gets its own
                 copy. Default true.
             paused: Add it paused; default false.
-            after: Tasks that have to complete before it starts; if one ends otherwise, it fails
-                with dependency_failed. Negative numbers count back within the same call: -1 is the
-                task before this one.
+            after: Tasks that must complete first; if one ends otherwise, this task fails with
+                dependency_failed. Negative numbers count back within the same call: -1 is the task
+                before this one.
             not_before: Earliest start time.
             window: Times at which it may run; outside them it stops and waits.
             deadline: Time at which it fails with deadline_exceeded unless it has ended or is
                 staged.
             after_batch: Batch whose members have to complete before it starts; if one ends
-                otherwise, it fails with dependency_failed. Members that were removed before do not
-                count.
-            after_group: Group of the same owner whose tasks have to complete before it starts:
-                those that are unfinished when it is added. If one ends otherwise, it fails with
+                otherwise, this task fails with dependency_failed. Members that were removed before
+                do not count.
+            after_group: Group of the same owner: its tasks that are unfinished when this task is
+                added must complete before it starts. If one ends otherwise, this task fails with
                 dependency_failed.
-            lease: Name of a lease: the task runs, and its file is published, only while it is in
-                force; see lease.renew.
+            lease: Name of a lease: the task runs, and its file is published, only while the lease
+                is in force; see lease.renew.
             max_retries: Attempts after the first; default unlimited within retry_for.
             retry_for: Seconds without progress for which it is retried; pauses and other waits do
                 not count.
             retry_non_idempotent: True to repeat a POST or PATCH that failed after it was sent,
                 although the server may have acted on it; default false.
-            retry_failed: True to make the request although its URL is on the failed-URL list; else
-                it fails at once with blocked_url. Default false.
+            retry_failed: True to request the URL even if it is on the failed-URL list; else the
+                task fails at once with blocked_url. Default false.
             max_recv_rate: Bytes per second it may receive; 0, the default, is unlimited.
             max_send_rate: Bytes per second it may send; 0, the default, is unlimited.
             segments: For a download: number of parts that are fetched at the same time, each over a
-                connection of its own, if the server supports it; auto measures what helps. Default
-                is download.segments.
-            range: For a download with GET: the part of the source to fetch. A checksum is that of
-                the part. If the server sends only the whole, the task fails. Not with a cache.
+                connection of its own, if the server supports it; auto measures how many help.
+                Default is download.segments.
+            range: For a download with GET: the part of the source to fetch. A checksum applies to
+                the part. If the server sends the whole source, the task fails. Not allowed with
+                caching.
             max_size: For a download: its greatest length in bytes. A larger one fails with
                 too_large, and its bytes are deleted. Default is unlimited.
-            resume: Whether kept bytes are continued without a validator: auto (default) does not,
-                unsafe does.
+            resume: Resume of kept bytes without a validator: auto (default) starts over, unsafe
+                continues.
             profile: Profile that supplies fields left unset here; null in one of the following
                 fields unsets the profile's value.
             redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
                 result if accept_status allows its status.
             path_as_is: True if . and .. in its URLs' paths are sent unchanged; default false: they
-                are resolved. Redirects are resolved in any case.
+                are resolved. Redirects are always resolved.
             max_redirects: Highest number of successive redirects; default 20.
             allow_downgrade: True to allow redirects from https to http; default false.
             http_version: The protocol to use; default auto.
@@ -326,9 +326,8 @@ class AsyncTaskMethods:
             idle_timeout: Seconds without a byte after which an attempt ends; 0 is never; default 15
                 for data, 60 for files.
             total_timeout: Seconds that one attempt may take; 0, the default, is unlimited.
-            min_recv_rate: Bytes per second that each connection has to receive, measured over
-                min_recv_time; a slower one ends the attempt; 0 turns this off; default
-                download.min_recv_rate.
+            min_recv_rate: Minimum bytes per second of each connection, measured over min_recv_time;
+                a slower one ends the attempt; 0 turns this off; default download.min_recv_rate.
             min_recv_time: Seconds over which min_recv_rate is measured; pauses of the service do
                 not count; default download.min_recv_time.
             accept_status: Status codes of success: ranges and codes, separated by commas; default
@@ -346,17 +345,17 @@ class AsyncTaskMethods:
             client_cert: Client certificate for servers of the URL's origin that request one;
                 operators only.
             cookies: True to send and keep the profile's cookies; default: the profile's. False also
-                ignores those that a response sets for the next hop.
+                ignores cookies that a response sets for the next hop.
             cookie_list: Cookies of its own in place of a profile's, each sent to the servers to
                 which it applies. Cookies that servers set apply to the attempt only.
             proxy: The proxy to go through.
             cache_policy: Use of a cached response: protocol (RFC 9111), prefer_cache and
-                only_if_cached (even if stale), revalidate (reported at once, and always validated),
-                reload and reload_all (never); default reload.
+                only_if_cached (even if stale), revalidate (used at once, then validated), reload
+                and reload_all (not used); default reload.
             store: True to cache the response; the default depends on cache_policy.
             cache_key: Key of the URL in the cache: a text, or the parts of the URL to ignore.
             allow_metered: True if it may use links that cost money (network.metered_interfaces); if
-                false, it waits for another. Default true.
+                false, it waits for another link. Default true.
             ip_version: Addresses to connect to: any, IPv4 or IPv6; default any.
             interface: The network interface or local address to connect from.
             ca_file: Absolute path of a PEM file: the certificate authorities that are trusted in
@@ -369,7 +368,7 @@ class AsyncTaskMethods:
                 URL's name.
             unix_socket: Absolute path of the Unix socket through which the URL's host is reached,
                 without a proxy. Other hosts, to which redirects lead, are reached as usual.
-            progress_interval: Shortest time between two task.progress in seconds; default 0.5.
+            progress_interval: Minimum seconds between task.progress events; default 0.5.
             policy: A trust policy that must accept every matching server in addition to the host's
                 own; it must match the URL's host.
             meta: Any JSON of the client's own, returned unchanged.
@@ -503,8 +502,7 @@ class AsyncTaskMethods:
         cursor: Maybe[str] = UNSET,
     ) -> TaskListResult:
         """Tasks by id, newest first, page by page. A task that matches throughout appears exactly
-        once. In the order queue a task that moves between two pages may appear twice or be left
-        out.
+        once. With order queue, a task that moves between pages may appear twice or not at all.
 
         Args:
             filter: The tasks to list; default all that the caller may see.
@@ -656,8 +654,8 @@ class AsyncTaskMethods:
         background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
         """Queues failed tasks again, with their kept bytes and a new count of attempts; cancelled
-        ones start from their first byte, and a filter selects them only if it has their state.
-        Suspects are retried, too.
+        ones start from their first byte, and a filter selects them only if it has the state
+        cancelled. Suspects are retried, too.
 
         Args:
             ids: These tasks, in one transaction.
@@ -704,8 +702,8 @@ class AsyncTaskMethods:
         return await self._caller.ask("task.remove", parameters, decode_selection_result)
 
     async def update(self, id: TaskID, changes: TaskChanges) -> TaskGetResult:
-        """Changes fields of an unfinished task; one refused field refuses the call. kind, method,
-        url and client_key never change.
+        """Changes fields of an unfinished task; if one field is refused, nothing changes. kind,
+        method, url and client_key never change.
 
         Args:
             id: The task.
@@ -752,7 +750,7 @@ class AsyncTaskMethods:
         *,
         target: Maybe[TaskID] = UNSET,
     ) -> SelectionResult:
-        """Moves tasks among those of the same host, group, profile and priority; several keep the
+        """Moves tasks within the order of their host, group, profile and priority; several keep the
         order of ids. top also makes their host the next one.
 
         Args:
@@ -795,7 +793,7 @@ class AsyncTaskMethods:
         background: Maybe[bool] = UNSET,
     ) -> SelectionResult:
         """Publishes staged downloads (finalize manual) under their final names. All ids are checked
-        before the first file gets its name; one that cannot be published, because its name is
+        before the first file gets its name; a task that cannot be published, because its name is
         taken, the disk is full or its bytes were changed, stays staged, and the answer is a
         conflict with one of the reasons of failed tasks. Committing a completed task changes
         nothing.
@@ -824,9 +822,9 @@ class AsyncTaskMethods:
     ) -> TaskReadResult:
         """A range of a task's bytes: for a download that has not ended, the bytes committed so far;
         for a staged one, its file; for a completed one, the published file if it is unchanged
-        (inode, time of birth, size and time); for data tasks and uploads, the stored response;
-        for a running data task, the bytes received so far. If the version differs between two
-        pages, they belong to different files: begin again.
+        (inode, birth time, size and modification time); for data tasks and uploads, the stored
+        response; for a running data task, the bytes received so far. If the version differs
+        between two pages, they belong to different files: begin again.
 
         Args:
             id: The task.
@@ -869,7 +867,7 @@ class AsyncTaskMethods:
     async def record_digest(self, id: TaskID, digest: str) -> TaskRecordDigestResult:
         """Records a digest that the client has computed of a completed download's file, for later
         verifications. It is accepted only while the published file is unchanged, and never
-        replaces a known digest. The answer has the digest that is then known.
+        replaces a known digest. The answer contains the known digest.
 
         Args:
             id: The task.
@@ -891,8 +889,8 @@ class AsyncOperationMethods:
         self._caller = caller
 
     async def get(self, id: OperationID) -> OperationGetResult:
-        """Progress or result of a background operation, which a verb with background started. An
-        ended one is kept for seven days; of each user, only the last 100.
+        """Progress or result of a background operation, started by a verb with background. An ended
+        one is kept for seven days, but only the last 100 of each user.
 
         Args:
             id: The operation.
@@ -1008,8 +1006,8 @@ class AsyncQueueMethods:
         return await self._caller.ask("queue.set_limits", parameters, QueueSetLimitsResult.from_wire)
 
     async def hosts(self) -> QueueHostsResult:
-        """The hosts that are or were recently in use, or have limits of their own: how many
-        transfers each may have at once, and why not more.
+        """Hosts in use now or recently, or with limits of their own: the number of transfers each
+        may have at once, and the reason for this limit.
 
         Takes the scope operate.
         """
@@ -1065,7 +1063,7 @@ class AsyncBatchMethods:
             options: Fields of a task, in the form of task.add, for every entry that does not set
                 them itself; priority is low unless given.
             max_active: Highest number of its transfers at once, within the queue's limits.
-            atomic: True if an invalid entry refuses the whole batch.
+            atomic: True to refuse the whole batch if an entry is invalid.
             client_key: Makes the add safe to repeat: the same key with the same parameters returns
                 the batch that exists.
 
@@ -1081,8 +1079,8 @@ class AsyncBatchMethods:
         return await self._caller.ask("batch.add", parameters, BatchAddResult.from_wire)
 
     async def get(self, id: BatchID) -> BatchGetResult:
-        """State of a batch. It is known while its members are, and after that as long as finished
-        tasks are stored.
+        """State of a batch. It is known while its members exist, and then as long as finished tasks
+        are stored.
 
         Args:
             id: The batch's id.
@@ -1098,8 +1096,8 @@ class AsyncBatchMethods:
         cursor: Maybe[str] = UNSET,
     ) -> BatchListResult:
         """Batches, the newest first, page by page: the caller's own, or every user's for an
-        operator. A batch is known while members are, and after that as long as finished tasks
-        are kept.
+        operator. A batch is known while its members exist, and then as long as finished tasks
+        are stored.
 
         Args:
             limit: Highest number of batches in one answer.
@@ -1229,8 +1227,8 @@ class AsyncGroupMethods:
         return await self._caller.ask("group.resume", parameters, GroupGetResult.from_wire)
 
     async def remove(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupRemoveResult:
-        """Removes the settings of a group: its limit and its pause. Its tasks stay in it, and the
-        group exists as long as they are. Operators only.
+        """Removes the settings of a group: its limit and its pause. Its tasks stay in it; the group
+        exists as long as it has tasks. Operators only.
 
         Args:
             name: The group's name.
@@ -1290,8 +1288,7 @@ class AsyncCacheMethods:
         self._caller = caller
 
     async def stats(self) -> CacheStatsResult:
-        """Size of the caller's part of the cache, or of every user's for an operator, and its
-        limits.
+        """Size and limits of the cache: the caller's part, or every user's for an operator.
 
         Takes the scope read.
         """
@@ -1341,10 +1338,10 @@ class AsyncCacheMethods:
         content_type: Maybe[str] = UNSET,
         cache_key: Maybe[CacheKey] = UNSET,
     ) -> CacheGetResult:
-        """Stores content that the caller has as the response to a plain GET of a URL. The caller's
-        tasks whose cache_policy uses the cache take it without a request. It replaces what is
-        cached for the URL, and is durable when the call returns. Over the network only with a
-        token of the scope operate.
+        """Stores the caller's content as the response to a plain GET of a URL. The caller's tasks
+        whose cache_policy uses the cache get it without a request. It replaces the URL's cached
+        response, and is durable when the call returns. Over the network only with a token of the
+        scope operate.
 
         Args:
             url: An absolute http or https URL; its host must not have a trust policy.
@@ -1382,8 +1379,8 @@ class AsyncCacheMethods:
 
         Args:
             ids: The entries' ids.
-            url: An absolute http or https URL, secrets included: responses to requests of it, or
-                sent from it.
+            url: An absolute http or https URL, secrets included, that was requested or that sent
+                the response.
 
         Takes the scope own.
         """
@@ -1437,9 +1434,8 @@ class AsyncFailedUrlMethods:
         limit: Maybe[int] = UNSET,
         cursor: Maybe[str] = UNSET,
     ) -> FailedURLListResult:
-        """URLs that failed permanently a while ago: adding one fails at once with blocked_url
-        unless retry_failed is set. The caller's own, or every user's for an operator, page by
-        page.
+        """Permanently failed URLs, refused for a while: adds fail at once with blocked_url unless
+        retry_failed is set. The caller's own, or every user's for an operator, page by page.
 
         Args:
             order: Order by the time of the failure: newest first (desc) or oldest first (asc).
@@ -1559,8 +1555,8 @@ class AsyncPolicyMethods:
         return await self._caller.ask("policy.test", parameters, ServerReportRecord.from_wire)
 
     async def pin(self, host: str, *, port: Maybe[int] = UNSET) -> ServerReportRecord:
-        """Returns a server's certificates and the result of the ordinary check. Pinning them trusts
-        the network this once.
+        """Returns a server's certificates and the result of the ordinary check. Pinning trusts this
+        one connection.
 
         Args:
             host: A host name or an IP address.
@@ -1695,7 +1691,7 @@ class AsyncWebhookMethods:
 
     async def test(self, name: str) -> WebhookTestResult:
         """Sends an event of the type webhook.test to a receiver at once, signed like a delivery,
-        and answers with the result. It is sent once, and nothing of it is stored.
+        and answers with the result. It is sent once and is not stored.
 
         Args:
             name: Its name.
@@ -1860,7 +1856,7 @@ class AsyncTokenMethods:
         return await self._caller.ask("token.list", parameters, TokenListResult.from_wire)
 
     async def revoke(self, name: str) -> Done:
-        """Ends a token: it is refused at once, and its connections and streams are closed. Only
+        """Revokes a token: it is refused at once, and its connections and streams are closed. Only
         over the Unix socket.
 
         Args:
@@ -1878,8 +1874,9 @@ class AsyncLeaseMethods:
         self._caller = caller
 
     async def renew(self, name: str, until: float) -> LeaseRenewResult:
-        """Sets the time until which tasks with this lease may run. After it they stop, keep their
-        bytes, publish nothing and wait; a daemon that restarts has no lease until the next call.
+        """Sets the time until which tasks with this lease may run. Then they stop, keep their
+        bytes, publish nothing and wait; after a restart, the daemon has no lease until the next
+        call.
 
         Args:
             name: Name with which tasks refer to it.
@@ -2062,8 +2059,8 @@ class AsyncFleetMethods:
         return await self._caller.ask("fleet.forget", parameters, FleetForgetResult.from_wire)
 
     async def limit(self, host: str, max_active: Optional[int]) -> Done:
-        """Limits the number of one host's tasks that all nodes together may run, exactly. Answered
-        by xfer-fleet.
+        """Sets an exact limit on one host's tasks that all nodes together may run. Answered by
+        xfer-fleet.
 
         Args:
             host: The host's name as in URLs.

@@ -15,7 +15,7 @@ TaskKind = Literal["download", "upload", "data"]
 
 
 HeaderChanges = Mapping[str, Union[Optional[str], Sequence[str]]]
-"""Header fields by name; an array where a field is repeated, null removes one of the profile's."""
+"""Header fields by name; an array repeats a field, null removes the profile's field."""
 
 
 FormCharset = Literal[
@@ -72,7 +72,7 @@ FinalizeMode = Literal["auto", "manual"]
 
 
 TaskReference = int
-"""A task's id; negative, within one task.add, it counts back from the task's own position in tasks.
+"""A task's id. Within a task.add, a negative number counts back from the task's position in tasks.
 """
 
 
@@ -547,7 +547,7 @@ class BodyInput(TypedDict, total=False):
     """Content of a request, in exactly one of these forms."""
 
     form: Mapping[str, Any]
-    """A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one."""
+    """A form (application/x-www-form-urlencoded), encoded like params; {} is an empty form."""
 
     charset: FormCharset
     """The encoding of the form's text, named in Content-Type unless headers has one; default utf-8.
@@ -596,13 +596,11 @@ class PartInput(PartInputRequired, total=False):
 
 
 class WindowRecord(TypedDict, total=False):
-    """Times of day, on some days of the week, within which the task may run, in local time of the
-    zone.
-    """
+    """Times of day and days of the week at which the task may run, in the zone's local time."""
 
     times: Sequence[str]
-    """Ranges of times of day, such as 22:00-06:00; the end is excluded, and is on the next day if
-    it is not later; default is the whole day.
+    """Times of day, such as 22:00-06:00; the end is excluded, and is on the next day unless later
+    than the start; default is the whole day.
     """
 
     days: Sequence[Weekday]
@@ -613,8 +611,8 @@ class WindowRecord(TypedDict, total=False):
 
 
 class CredentialRecord(TypedDict, total=False):
-    """Credential; everything except scheme and origins is *** when shown; of a profile, the place
-    of a secret is shown.
+    """Credential. When shown, everything except scheme and origins is ***; in a profile, a secret's
+    place is shown.
     """
 
     scheme: CredentialScheme
@@ -683,7 +681,7 @@ class CookieRecord(CookieRecordRequired, total=False):
     """A cookie and the servers to which it is sent; its value is *** when shown."""
 
     include_subdomains: bool
-    """True if the cookie is also sent to its subdomains; default false."""
+    """True if the cookie is also sent to the host's subdomains; default false."""
 
     path: str
     """The path to which the cookie is sent, with all paths below it; default /."""
@@ -721,7 +719,8 @@ class CacheKeyRecord(TypedDict, total=False):
     """Ignore the whole query."""
 
     ignore_params: Sequence[str]
-    """Names of query parameters to ignore, spelled as in the URL; a * at the end matches any rest.
+    """Names of query parameters to ignore, spelled as in the URL; a * at the end matches any
+    suffix.
     """
 
     host: str
@@ -744,7 +743,7 @@ class TaskOptions(TypedDict, total=False):
 
     headers: HeaderChanges
     """Header fields to send; those that framing and resuming depend on (Range, Content-Length, …)
-    are refused. null removes one of the profile's.
+    are refused. null removes the profile's field.
     """
 
     params: Mapping[str, Any]
@@ -767,7 +766,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     spool: bool
-    """Copy the files that are sent first, so that they may change afterwards; default false."""
+    """First copy the files to send, so that they may change afterwards; default false."""
 
     chunk_size: int
     """With upload tus: largest request in bytes, for proxies that limit contents; default
@@ -780,7 +779,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     upload_parts: int
-    """With upload tus: the number of parts, of 1 MiB at least, that are sent together. A server
+    """With upload tus: the number of parts (at least 1 MiB each) sent at the same time. A server
     that does not join parts gets one upload; default 1.
     """
 
@@ -806,7 +805,7 @@ class TaskOptions(TypedDict, total=False):
 
     allow_hidden: bool
     """Allow a path with a hidden component directly beneath a home directory, such as ~/.ssh;
-    default false. Tokens without the scope operate write to no hidden path.
+    default false. Without the scope operate, a token cannot write to hidden paths.
     """
 
     checksum: str
@@ -822,7 +821,7 @@ class TaskOptions(TypedDict, total=False):
     """A group of yours, with which tasks can be paused, limited and selected."""
 
     label: str
-    """A text for people, by which tasks can be selected, too."""
+    """Text for people; tasks can also be selected by it."""
 
     client_key: str
     """Makes the add safe to repeat: the same key with the same request returns the task that
@@ -866,7 +865,7 @@ class TaskOptions(TypedDict, total=False):
     """Add it paused; default false."""
 
     after: Sequence[TaskReference]
-    """Tasks that have to complete before it starts; if one ends otherwise, it fails with
+    """Tasks that must complete first; if one ends otherwise, this task fails with
     dependency_failed. Negative numbers count back within the same call: -1 is the task before
     this one.
     """
@@ -881,18 +880,18 @@ class TaskOptions(TypedDict, total=False):
     """Time at which it fails with deadline_exceeded unless it has ended or is staged."""
 
     after_batch: BatchID
-    """Batch whose members have to complete before it starts; if one ends otherwise, it fails with
-    dependency_failed. Members that were removed before do not count.
+    """Batch whose members have to complete before it starts; if one ends otherwise, this task fails
+    with dependency_failed. Members that were removed before do not count.
     """
 
     after_group: str
-    """Group of the same owner whose tasks have to complete before it starts: those that are
-    unfinished when it is added. If one ends otherwise, it fails with dependency_failed.
+    """Group of the same owner: its tasks that are unfinished when this task is added must complete
+    before it starts. If one ends otherwise, this task fails with dependency_failed.
     """
 
     lease: str
-    """Name of a lease: the task runs, and its file is published, only while it is in force; see
-    lease.renew.
+    """Name of a lease: the task runs, and its file is published, only while the lease is in force;
+    see lease.renew.
     """
 
     max_retries: int
@@ -907,7 +906,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     retry_failed: bool
-    """True to make the request although its URL is on the failed-URL list; else it fails at once
+    """True to request the URL even if it is on the failed-URL list; else the task fails at once
     with blocked_url. Default false.
     """
 
@@ -919,12 +918,13 @@ class TaskOptions(TypedDict, total=False):
 
     segments: Union[int, Literal["auto"]]
     """For a download: number of parts that are fetched at the same time, each over a connection of
-    its own, if the server supports it; auto measures what helps. Default is download.segments.
+    its own, if the server supports it; auto measures how many help. Default is
+    download.segments.
     """
 
     range: str
-    """For a download with GET: the part of the source to fetch. A checksum is that of the part. If
-    the server sends only the whole, the task fails. Not with a cache.
+    """For a download with GET: the part of the source to fetch. A checksum applies to the part. If
+    the server sends the whole source, the task fails. Not allowed with caching.
     """
 
     max_size: int
@@ -933,8 +933,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     resume: ResumeMode
-    """Whether kept bytes are continued without a validator: auto (default) does not, unsafe does.
-    """
+    """Resume of kept bytes without a validator: auto (default) starts over, unsafe continues."""
 
     profile: str
     """Profile that supplies fields left unset here; null in one of the following fields unsets the
@@ -948,7 +947,7 @@ class TaskOptions(TypedDict, total=False):
 
     path_as_is: bool
     """True if . and .. in its URLs' paths are sent unchanged; default false: they are resolved.
-    Redirects are resolved in any case.
+    Redirects are always resolved.
     """
 
     max_redirects: Optional[int]
@@ -972,8 +971,8 @@ class TaskOptions(TypedDict, total=False):
     """Seconds that one attempt may take; 0, the default, is unlimited."""
 
     min_recv_rate: Optional[int]
-    """Bytes per second that each connection has to receive, measured over min_recv_time; a slower
-    one ends the attempt; 0 turns this off; default download.min_recv_rate.
+    """Minimum bytes per second of each connection, measured over min_recv_time; a slower one ends
+    the attempt; 0 turns this off; default download.min_recv_rate.
     """
 
     min_recv_time: Optional[float]
@@ -1010,8 +1009,8 @@ class TaskOptions(TypedDict, total=False):
     """Client certificate for servers of the URL's origin that request one; operators only."""
 
     cookies: Optional[bool]
-    """True to send and keep the profile's cookies; default: the profile's. False also ignores those
-    that a response sets for the next hop.
+    """True to send and keep the profile's cookies; default: the profile's. False also ignores
+    cookies that a response sets for the next hop.
     """
 
     cookie_list: Sequence[CookieRecord]
@@ -1024,8 +1023,8 @@ class TaskOptions(TypedDict, total=False):
 
     cache_policy: Optional[CachePolicy]
     """Use of a cached response: protocol (RFC 9111), prefer_cache and only_if_cached (even if
-    stale), revalidate (reported at once, and always validated), reload and reload_all (never);
-    default reload.
+    stale), revalidate (used at once, then validated), reload and reload_all (not used); default
+    reload.
     """
 
     store: Optional[bool]
@@ -1036,7 +1035,7 @@ class TaskOptions(TypedDict, total=False):
 
     allow_metered: Optional[bool]
     """True if it may use links that cost money (network.metered_interfaces); if false, it waits for
-    another. Default true.
+    another link. Default true.
     """
 
     ip_version: Optional[IPVersion]
@@ -1064,7 +1063,7 @@ class TaskOptions(TypedDict, total=False):
     """
 
     progress_interval: float
-    """Shortest time between two task.progress in seconds; default 0.5."""
+    """Minimum seconds between task.progress events; default 0.5."""
 
     policy: str
     """A trust policy that must accept every matching server in addition to the host's own; it must
@@ -1196,7 +1195,7 @@ class TaskRecord:
     """Protocol of the upload."""
 
     spool: Optional[bool] = None
-    """True if the files that are sent are copied first."""
+    """True if files are copied before they are sent."""
 
     chunk_size: Optional[int] = None
     """Largest request of the upload in bytes; absent is upload.chunk_size."""
@@ -1232,13 +1231,13 @@ class TaskRecord:
     """Strict order of starting."""
 
     group: Optional[str] = None
-    """The owner's group it is in."""
+    """The owner's group to which it belongs."""
 
     batch: Optional[BatchID] = None
     """The batch it was added with."""
 
     label: Optional[str] = None
-    """A text for people."""
+    """Text for people."""
 
     client_key: Optional[str] = None
     """Key that makes the add safe to repeat."""
@@ -1280,8 +1279,7 @@ class TaskRecord:
     """Batch whose members have to complete before it starts."""
 
     after_group: Optional[str] = None
-    """Group whose tasks have to complete before it starts: those that were unfinished at its add.
-    """
+    """Group whose tasks have to complete before it starts: those unfinished when it was added."""
 
     lease: Optional[str] = None
     """The lease that has to be in force while it runs."""
@@ -1311,10 +1309,10 @@ class TaskRecord:
     """The greatest length in bytes; absent is unlimited."""
 
     resume: Optional[ResumeMode] = None
-    """Whether kept bytes are continued without a validator: auto does not, unsafe does."""
+    """Resume of kept bytes without a validator: auto starts over, unsafe continues."""
 
     profile: Optional[str] = None
-    """Profile whose defaults it got."""
+    """Profile from which it got defaults."""
 
     redirect: Optional[RedirectPolicy] = None
     """Treatment of redirects: follow or deny."""
@@ -1341,7 +1339,7 @@ class TaskRecord:
     """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: Optional[int] = None
-    """Bytes per second that each connection has to receive; absent is download.min_recv_rate."""
+    """Minimum bytes per second of each connection; absent is download.min_recv_rate."""
 
     min_recv_time: Optional[float] = None
     """Seconds over which min_recv_rate is measured; absent is download.min_recv_time."""
@@ -1410,7 +1408,7 @@ class TaskRecord:
     """The Unix socket through which the URL's host is reached."""
 
     progress_interval: Optional[float] = None
-    """Shortest time between two task.progress in seconds."""
+    """Minimum seconds between task.progress events."""
 
     policy: Optional[str] = None
     """A trust policy that must accept the server in addition to the host's own."""
@@ -1456,7 +1454,7 @@ class TaskRecord:
     """
 
     created_at: Optional[datetime] = None
-    """Time of the add."""
+    """Time at which the task was added."""
 
     started_at: Optional[datetime] = None
     """Start of its first attempt."""
@@ -1632,7 +1630,7 @@ class FailureRecord:
     """Reason of the failure, from a closed list."""
 
     message: str
-    """A sentence that helps a person to act; without secrets."""
+    """A sentence for people that helps to fix the problem; without secrets."""
 
     is_retriable: bool
     """True if another attempt may succeed."""
@@ -1653,7 +1651,7 @@ class FailureRecord:
     """Exact cause, if the reason has several causes. One of a closed list."""
 
     further_causes: Optional[List[FailureCause]] = None
-    """Causes that would remain if the cause were remedied, if any are known."""
+    """Further known causes, which remain when the cause is fixed."""
 
     shown_pin: Optional[str] = None
     """Key of the certificate that an untrusted server showed, as sha256/BASE64, which a policy can
@@ -1670,7 +1668,7 @@ class FailureRecord:
     """The proxy that failed, refused, or may have sent the answer."""
 
     space: Optional[MissingSpaceRecord] = None
-    """The missing space of insufficient_space, if it is known."""
+    """For insufficient_space: the space that is missing, if known."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailureRecord:
@@ -1698,13 +1696,13 @@ class MissingSpaceRecord:
     """Space that a transfer lacks."""
 
     directory: str
-    """A directory on the file system that lacks it."""
+    """A directory on the file system that lacks the space."""
 
     needed: int
-    """Bytes that are still to be written there, beside download.reserve."""
+    """Bytes still to be written there, in addition to download.reserve."""
 
     uses_reserve: bool
-    """True if the bytes may use download.reserve: the length of the response is not known."""
+    """True if the bytes may use download.reserve because the response's length is unknown."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> MissingSpaceRecord:
@@ -1736,7 +1734,7 @@ class ProgressRecord:
     """Seconds until the end at that rate; null while unknown."""
 
     connections: Optional[int] = None
-    """Requests that are under way; more than one for a transfer in segments or parts, absent for
+    """Requests in progress; more than one for a transfer in segments or parts, absent if there are
     none.
     """
 
@@ -1758,7 +1756,7 @@ class SegmentRecord:
     """A range of a download's bytes and its durable part."""
 
     start: int
-    """Its first byte's offset."""
+    """Offset of its first byte."""
 
     end: Optional[int]
     """The first offset after it; null is the end of the file."""
@@ -1813,10 +1811,10 @@ class StagedFileRecord:
 
 @dataclass(frozen=True)
 class DiscardRecord:
-    """Time and reason of discarding received bytes of a download."""
+    """Last discard of received bytes of a download: its time and reason."""
 
     at: datetime
-    """Time of the discarding."""
+    """Time at which the bytes were discarded."""
 
     bytes: int
     """Number of discarded bytes."""
@@ -1839,13 +1837,13 @@ class FileSystemRecord:
     """A file system and its properties, as far as xferd knows them."""
 
     type: str
-    """Its name in /proc/filesystems, for FUSE with that of the program: fuse.sshfs."""
+    """Its name in /proc/filesystems; for FUSE with the program, such as fuse.sshfs."""
 
     local: bool
     """True if its files are on this machine's own disks or in its memory."""
 
     stable_inodes: bool
-    """True if a file keeps its number when it is renamed. Elsewhere length, time and digest
+    """True if a file keeps its inode number when renamed. Otherwise length, time and digest
     identify it.
     """
 
@@ -1853,22 +1851,22 @@ class FileSystemRecord:
     """True if names and files reach the disk together; false if that is unknown."""
 
     missing: List[FileSystemFeature]
-    """Features that it was found to lack. Features that were never tried are not listed."""
+    """Features known to be missing. Features that were never tried are not listed."""
 
     names: FileSystemNames
     """The file names that it allows."""
 
     longest_name: int
-    """The length of its longest name in bytes."""
+    """Maximum length of a file name in bytes."""
 
     time_step: int
-    """The step of modification times in nanoseconds."""
+    """Resolution of modification times in nanoseconds."""
 
     mount_point: Optional[str] = None
     """The directory where it is mounted, if that is known."""
 
     largest_file: Optional[int] = None
-    """The length of its largest file in bytes, if that is known."""
+    """Maximum length of a file in bytes, if known."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FileSystemRecord:
@@ -1895,10 +1893,10 @@ class BodyRecord:
     """Kind of the content: stored with the task, a file, or a form's parts."""
 
     length: Optional[int] = None
-    """Bytes; absent for parts."""
+    """Length in bytes; absent for parts."""
 
     file: Optional[str] = None
-    """The file it is read from."""
+    """The file from which the content is read."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> BodyRecord:
@@ -1915,7 +1913,7 @@ class AttemptRecord:
     """Connection and times of an attempt's last request."""
 
     began_at: datetime
-    """Begin of the attempt."""
+    """Start of the attempt."""
 
     address: Optional[str] = None
     """Address of the connection: the server's, or the proxy's."""
@@ -1969,7 +1967,7 @@ class TaskAddMany:
     """Their ids, in the order of tasks."""
 
     existing: List[int]
-    """Indices of those that a client_key found."""
+    """Indices of the existing tasks that a client_key found."""
 
     seq: Optional[int] = None
     """The events of the added tasks have greater numbers: events.subscribe with this as since
@@ -2022,7 +2020,7 @@ class TaskFilter(TypedDict, total=False):
     """Labels."""
 
     slot: Union[str, Sequence[str]]
-    """Slots they were added to."""
+    """Slots to which the tasks were added."""
 
     owner: Union[Owner, Sequence[Owner]]
     """Owners' uids; only operators see others' tasks."""
@@ -2034,14 +2032,13 @@ class TaskFilter(TypedDict, total=False):
     """Ids."""
 
     client_key: Union[str, Sequence[str]]
-    """Client keys they were added with."""
+    """Client keys with which the tasks were added."""
 
     reason: Union[FailureReason, Sequence[FailureReason]]
-    """Reasons of their last failures, as error.reason."""
+    """Reasons of the last failures, as in error.reason."""
 
     url_prefix: str
-    """Beginning of their URLs, without the query, which may contain secrets and cannot be searched.
-    """
+    """Beginning of the URLs, without the query: it may contain secrets and cannot be searched."""
 
     created_from: Time
     """Added at this time or later."""
@@ -2108,10 +2105,10 @@ class StateCounts:
     """Number of tasks in each state."""
 
     queued: int
-    """May start when the scheduler picks them."""
+    """Ready to start when the scheduler picks them."""
 
     waiting: int
-    """Cannot start now."""
+    """Unable to start now."""
 
     running: int
     """Being transferred, verified or published."""
@@ -2166,8 +2163,7 @@ class TaskWaitResult:
     """Ids that do not exist or belong to others."""
 
     omitted: Optional[List[TaskID]] = None
-    """Tasks for which the answer has no room, 10,000 at most: task.list with filter.ids returns
-    them.
+    """Tasks that do not fit in the answer, 10,000 at most; task.list with filter.ids returns them.
     """
 
     @classmethod
@@ -2295,8 +2291,8 @@ class SelectionResultCounted:
     """Tasks that did not change."""
 
     refused_count: Optional[int] = None
-    """Tasks for which the verb failed: task.commit could not publish, or task.update_many not
-    change them.
+    """Tasks for which the verb failed: not published by task.commit, or not changed by
+    task.update_many.
     """
 
     refused: Optional[List[SelectionResultRefusal]] = None
@@ -2348,7 +2344,7 @@ class SelectionResultBegun:
     """The operation, for operation.get."""
 
     seq: int
-    """Its events come after this number."""
+    """Its events have higher sequence numbers."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultBegun:
@@ -2360,7 +2356,7 @@ class SelectionResultBegun:
 
 
 class TaskChanges(TypedDict, total=False):
-    """Fields to change; null unsets where a field can be unset."""
+    """Fields to change; null unsets a field that can be unset."""
 
     priority: Priority
     """Strict order of starting."""
@@ -2369,7 +2365,7 @@ class TaskChanges(TypedDict, total=False):
     """A name by which tasks can be selected."""
 
     label: Optional[str]
-    """A text for people."""
+    """Text for people."""
 
     meta: Any
     """Any JSON of the client's own."""
@@ -2395,7 +2391,7 @@ class TaskChanges(TypedDict, total=False):
     """
 
     progress_interval: float
-    """Shortest time between two task.progress in seconds."""
+    """Minimum seconds between task.progress events."""
 
     not_before: Optional[Time]
     """Earliest start time; null is any time."""
@@ -2464,17 +2460,17 @@ class TaskChanges(TypedDict, total=False):
     """The proxy to go through; null is none; only while the task is not running."""
 
     connect_timeout: float
-    """Seconds; 0 is unlimited; only while the task is not running."""
+    """Seconds to connect; 0 is unlimited; only while the task is not running."""
 
     idle_timeout: float
-    """Seconds; 0 is unlimited; only while the task is not running."""
+    """Seconds without a byte; 0 is never; only while the task is not running."""
 
     total_timeout: float
-    """Seconds; 0 is unlimited; only while the task is not running."""
+    """Seconds of an attempt; 0 is unlimited; only while the task is not running."""
 
     min_recv_rate: Optional[int]
-    """Bytes per second that each connection has to receive; null is download.min_recv_rate; only
-    while not running.
+    """Minimum bytes per second of each connection; null is download.min_recv_rate; only while the
+    task is not running.
     """
 
     min_recv_time: Optional[float]
@@ -2772,11 +2768,11 @@ class QueueLimits:
     """The limits of the queue that are in force."""
 
     max_active: int
-    """Highest number of transfers at once; of small transfers if xferd determines the number."""
+    """Highest number of transfers at once; if xferd determines it, that of small transfers."""
 
     max_active_per_host: int
-    """Highest number of transfers at once from one host; of HTTP/1.1 connections if xferd
-    determines the number.
+    """Highest number of transfers at once from one host; if xferd determines it, that of HTTP/1.1
+    connections.
     """
 
     order: QueueOrder
@@ -2789,9 +2785,7 @@ class QueueLimits:
     """Bytes per second that all transfers may send together; 0 is unlimited."""
 
     automatic: Optional[List[str]] = None
-    """The limits among max_active and max_active_per_host that are not set, so that xferd
-    determines them.
-    """
+    """The unset ones of max_active and max_active_per_host; xferd determines them."""
 
     overridden: Optional[List[str]] = None
     """The limits that queue.set_limits has set; they apply until it sets them to null."""
@@ -2800,7 +2794,7 @@ class QueueLimits:
     """The limits that bandwidth.timetable sets now."""
 
     timetable_until: Optional[datetime] = None
-    """Time at which bandwidth.timetable sets other limits, if it does."""
+    """Time of the next change by bandwidth.timetable, if any."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueueLimits:
@@ -2871,7 +2865,7 @@ class HostRecord:
     """Its name; with :port unless it is the scheme's default."""
 
     window: int
-    """Highest number of transfers at once now."""
+    """Current maximum of transfers at once."""
 
     active: int
     """Running transfers."""
@@ -2941,9 +2935,7 @@ class BatchAddResult:
     """The batch."""
 
     ids: List[TaskID]
-    """Its members in the order of the entries that became one; of an existing batch, those that
-    were not removed.
-    """
+    """Its members in the order of their entries; for an existing batch, without removed members."""
 
     errors: List[BatchRefusal]
     """The entries that did not become members."""
@@ -2990,13 +2982,13 @@ class BatchRecord:
     """
 
     skipped: int
-    """The same number as failed, under its name before 1.0.0."""
+    """Same value as failed; the field's name before 1.0.0."""
 
     counts: StateCounts
     """Number of members by state, without removed ones."""
 
     created_at: datetime
-    """Time of the add."""
+    """Time at which the batch was added."""
 
     completed_at: Optional[datetime]
     """Time at which the last member ended for the first time; null before."""
@@ -3238,7 +3230,7 @@ class CacheStatsResult:
     """Limit of all contents in bytes; the least recently used are removed."""
 
     max_age: int
-    """Seconds since its last use for which a response is kept."""
+    """Seconds for which a response is kept after its last use."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CacheStatsResult:
@@ -3377,7 +3369,7 @@ class CacheRemoveResult:
 
 @dataclass(frozen=True)
 class CacheClearResult:
-    """Amount that was removed."""
+    """Number and size of the removed responses."""
 
     removed_count: int
     """Responses that were removed."""
@@ -3433,7 +3425,7 @@ class FailedURLRecord:
     """The task that failed; it may have been removed since."""
 
     error: FailureRecord
-    """Error of the failure."""
+    """Error with which the task failed."""
 
     failed_at: datetime
     """Time of the failure."""
@@ -3630,7 +3622,7 @@ class PolicyInput(PolicyInputRequired, total=False):
     """Requirement for a server: none (the ordinary check), public_key or certificate."""
 
     pins: Sequence[str]
-    """Each sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one that matches
+    """Pins: each is sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one match
     suffices.
     """
 
@@ -3659,9 +3651,7 @@ class PolicyInput(PolicyInputRequired, total=False):
     """Client certificate for servers that request one."""
 
     require_stapled_ocsp: bool
-    """Refuse a server that does not staple an OCSP response that shows that its certificate is not
-    revoked.
-    """
+    """Require a stapled OCSP response that shows that the server's certificate is not revoked."""
 
 
 @dataclass(frozen=True)
@@ -3731,7 +3721,7 @@ class ServerCertificateRecord:
     """The host names and addresses in it."""
 
     not_before: datetime
-    """Begin of its validity."""
+    """Start of its validity."""
 
     not_after: datetime
     """End of its validity."""
@@ -3871,8 +3861,8 @@ class ProfileRecord:
     """jar if cookies are stored and sent."""
 
     credential: Optional[CredentialRecord] = None
-    """Credential; sent only to its origins, by default that of base_url. Shown as *** or the
-    secret's place.
+    """Credential; sent only to its origins (default: base_url's). Shown as *** or as the secret's
+    place.
     """
 
     client_cert: Optional[ClientCertificateRecord] = None
@@ -3897,7 +3887,7 @@ class ProfileRecord:
     """The protocol to use."""
 
     connect_timeout: Optional[float] = None
-    """Seconds; 0 is unlimited."""
+    """Seconds for name resolution, TCP and TLS; 0 is unlimited."""
 
     idle_timeout: Optional[float] = None
     """Seconds without a byte after which an attempt ends; 0 is never."""
@@ -3906,7 +3896,7 @@ class ProfileRecord:
     """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: Optional[int] = None
-    """Bytes per second that each connection has to receive; 0 turns this off."""
+    """Minimum bytes per second of each connection; 0 turns this off."""
 
     min_recv_time: Optional[float] = None
     """Seconds over which min_recv_rate is measured."""
@@ -4059,8 +4049,8 @@ class ProfileInput(ProfileInputRequired, total=False):
     """jar: cookies are stored, also across restarts, and sent; default none."""
 
     credential: CredentialRecord
-    """Credential; sent only to its origins, by default that of base_url. Shown as *** or the
-    secret's place.
+    """Credential; sent only to its origins (default: base_url's). Shown as *** or as the secret's
+    place.
     """
 
     client_cert: ClientCertificateRecord
@@ -4088,7 +4078,7 @@ class ProfileInput(ProfileInputRequired, total=False):
     """The protocol to use."""
 
     connect_timeout: float
-    """Seconds; 0 is unlimited."""
+    """Seconds for name resolution, TCP and TLS; 0 is unlimited."""
 
     idle_timeout: float
     """Seconds without a byte after which an attempt ends; 0 is never."""
@@ -4097,7 +4087,7 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Seconds that one attempt may take; 0 is unlimited."""
 
     min_recv_rate: int
-    """Bytes per second that each connection has to receive; 0 turns this off."""
+    """Minimum bytes per second of each connection; 0 turns this off."""
 
     min_recv_time: float
     """Seconds over which min_recv_rate is measured."""
@@ -4333,7 +4323,7 @@ class WebhookTestResult:
 
 @dataclass(frozen=True)
 class StrictTransportListResult:
-    """The hosts and what happens to their http URLs."""
+    """The hosts, and the treatment of their http URLs."""
 
     mode: StrictTransportMode
     """The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or nothing is
@@ -4391,7 +4381,7 @@ class StrictTransportClearResult:
     """The names of hosts that were known."""
 
     missing: List[str]
-    """The other names of the call."""
+    """Names in the call that were not known."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportClearResult:
@@ -4477,7 +4467,8 @@ class TaskAddedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4532,7 +4523,8 @@ class TaskRestoredEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4582,7 +4574,8 @@ class TaskStartedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4636,7 +4629,8 @@ class TaskResponseEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4695,7 +4689,8 @@ class TaskRedirectedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4750,7 +4745,8 @@ class TaskWaitingEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4801,7 +4797,8 @@ class TaskPausedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4845,7 +4842,8 @@ class TaskResumedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4867,8 +4865,8 @@ class TaskResumedEvent:
 
 @dataclass(frozen=True)
 class TaskSourceChangedEvent:
-    """The kept bytes were of another version of the source and are discarded; the task begins
-    again.
+    """The kept bytes belong to another version of the source and are discarded; the task starts
+    over.
     """
 
     seq: int
@@ -4896,7 +4894,8 @@ class TaskSourceChangedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4921,7 +4920,7 @@ class TaskSourceChangedEvent:
 @dataclass(frozen=True)
 class TaskBytesDiscardedEvent:
     """Received bytes are discarded for a reason other than a new version of the source, or sent
-    ones were lost by their server; they are transferred again if the task continues.
+    ones were lost by the server; they are transferred again if the task continues.
     """
 
     seq: int
@@ -4949,7 +4948,8 @@ class TaskBytesDiscardedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -4997,7 +4997,8 @@ class TaskWarningEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5049,7 +5050,8 @@ class CacheHitEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5094,7 +5096,8 @@ class TaskRefreshedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5137,7 +5140,8 @@ class TaskNotModifiedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5188,7 +5192,8 @@ class TaskStagedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5242,7 +5247,8 @@ class TaskCompletedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5315,7 +5321,8 @@ class TaskFailedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5367,7 +5374,8 @@ class TaskCancelledEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5391,7 +5399,7 @@ class TaskCancelledEvent:
 
 @dataclass(frozen=True)
 class TaskSupersededEvent:
-    """Another task took its slot: it is cancelled, and its partial bytes are deleted. No
+    """The task is cancelled because another took its slot; its partial bytes are deleted. No
     task.cancelled follows.
     """
 
@@ -5423,7 +5431,8 @@ class TaskSupersededEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5469,7 +5478,8 @@ class TaskRemovedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5529,7 +5539,8 @@ class BatchCompletedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5595,7 +5606,8 @@ class OperationProgressEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5662,7 +5674,8 @@ class OperationEndedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5694,8 +5707,8 @@ class OperationEndedEvent:
 
 @dataclass(frozen=True)
 class WebhookDiscardedEvent:
-    """Events of a user are not sent to webhooks, because too many of them wait. Reported once,
-    until half of the room is free again; no webhook gets it.
+    """Events of a user are not sent to webhooks, because too many are waiting. Reported once, until
+    half of the limit is free again; no webhook gets this event.
     """
 
     seq: int
@@ -5720,7 +5733,8 @@ class WebhookDiscardedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5770,7 +5784,8 @@ class QueueIdleEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5818,7 +5833,8 @@ class ActivityChangedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5867,7 +5883,8 @@ class NetworkChangedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5932,7 +5949,8 @@ class PolicyViolationEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -5985,7 +6003,7 @@ class ShownCertificateRecord:
 @dataclass(frozen=True)
 class PolicyExpiringEvent:
     """A trust policy's pins will no longer be enforced after its expires_at; reported 30, 7 and 1
-    days before, and when it has happened.
+    days before, and at that time.
     """
 
     seq: int
@@ -6019,7 +6037,8 @@ class PolicyExpiringEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6074,7 +6093,8 @@ class SessionInvalidatedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6128,7 +6148,8 @@ class DaemonStartedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6177,7 +6198,8 @@ class DaemonStoppingEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6239,13 +6261,14 @@ class TaskProgressEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
 
     connections: Optional[int] = None
-    """Requests that are under way; more than one for a transfer in segments or parts, absent for
+    """Requests in progress; more than one for a transfer in segments or parts, absent if there are
     none.
     """
 
@@ -6299,7 +6322,8 @@ class EventsOverflowEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6343,7 +6367,8 @@ class FleetTaskReleasedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6386,7 +6411,8 @@ class FleetTaskChangedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6433,7 +6459,8 @@ class FleetNodeJoinedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6476,7 +6503,8 @@ class FleetNodeDownEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6519,7 +6547,8 @@ class FleetNodeDrainingEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6562,7 +6591,8 @@ class FleetNodeUndrainedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6605,7 +6635,8 @@ class FleetNodeForgottenEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6649,7 +6680,8 @@ class FleetLimitChangedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6692,7 +6724,8 @@ class FleetCreatedEvent:
     """In a fleet: the node that runs the task. Its file is there, under that node's paths."""
 
     prev_seq: Optional[int] = None
-    """In a notification: the durable event before it in this subscription; 0 before the first."""
+    """In a notification: seq of the previous durable event in this subscription; 0 for the first.
+    """
 
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
@@ -6742,7 +6775,7 @@ class NetworkStatusResult:
     """True if links, addresses and routes are watched (network.monitor)."""
 
     interfaces: List[NetworkStatusInterface]
-    """Network interfaces by index; none while they are not watched."""
+    """Network interfaces by index; empty while they are not watched."""
 
     route: Optional[NetworkStatusRoute] = None
     """Route to the requested host."""
@@ -6798,7 +6831,7 @@ class NetworkStatusRoute:
     """The route to a host."""
 
     host: str
-    """The requested change."""
+    """The requested host."""
 
     exists: Optional[bool]
     """True if there is a route; null for a name."""
@@ -6853,7 +6886,7 @@ class TokenRecord:
     """Rights of the token, within the rights of its user."""
 
     created_at: datetime
-    """Time of the add."""
+    """Time at which the token was created."""
 
     expires_at: Optional[datetime] = None
     """Expiry; absent is never."""
@@ -6944,7 +6977,7 @@ class DaemonStatusResult:
     """Tasks by state."""
 
     network: NetworkState
-    """State in the last network.changed."""
+    """State of the network in the last network.changed."""
 
     activity: bool
     """True if transfers run, debounced."""
@@ -6953,12 +6986,12 @@ class DaemonStatusResult:
     """For xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
-    """Description of what cannot be used, and the reason."""
+    """The part that cannot be used, and the reason."""
 
     damaged_rows: Optional[List[str]] = None
     """Trust policies, profiles, tokens and tasks that cannot be read from the database and have no
-    effect, such as profile "mirror" or task 17, as far as the daemon has met them; at most 1,000
-    tasks. For operators.
+    effect, such as profile "mirror" or task 17, found so far; at most 1,000 tasks. For
+    operators.
     """
 
     config_problem: Optional[str] = None
@@ -6966,7 +6999,7 @@ class DaemonStatusResult:
 
     config_conflicts: Optional[List[str]] = None
     """Trust policies and profiles of the configuration file that are not in force, because others
-    with their names or hosts were set over RPC, each with the way out; for operators.
+    with their names or hosts were set over RPC, each with the remedy; for operators.
     """
 
     restart_keys: Optional[List[str]] = None
