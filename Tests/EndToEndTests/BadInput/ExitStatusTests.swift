@@ -41,7 +41,7 @@ import XferTestSupport
         ("failed-url clear", 0, "nothing removed"),
         ("cache", 0, "responses"), ("cache show 99", 3, "no entry 99"), ("cache remove 99", 3, "no entry 99"),
         ("cache remove http://127.0.0.1:9/", 0, "nothing removed"), ("cache clear", 0, "nothing removed"),
-        ("cache trim", 0, "nothing removed"), ("cache trim --max-age soon", 2, "expected a span of time"),
+        ("cache trim", 0, "nothing removed"), ("cache trim --max-age soon", 2, "expected a duration"),
         ("policy", 0, "default"), ("policy show nope", 3, "no trust policy"),
         ("policy remove nope", 3, "no trust policy"),
         ("profile show nope", 3, "no profile"), ("profile remove nope", 3, "no profile"), ("hook", 0, ""),
