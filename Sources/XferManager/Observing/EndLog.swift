@@ -40,7 +40,9 @@ struct EndLog: Sendable {
                 // Only of those that are written: a read takes longer than a line.
                 let reader = store.withLockedValue { $0.value }
                 let found = try? await reader?.read { reader -> (TransferTask?, RunTimes?) in
-                    (try reader.tasks.find(id), try reader.events.runTimes(of: id, upTo: event))
+                    let task = try reader.tasks.find(id)
+                    guard try RunTimes.matter(to: task, until: event, in: reader) else { return (task, nil) }
+                    return (task, try reader.events.runTimes(of: id, upTo: event))
                 }
                 EndLogLine(event, found?.0, found?.1)?.write(to: logger)
                 if limit.isUsedUp {

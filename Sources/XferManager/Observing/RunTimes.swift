@@ -10,9 +10,6 @@ struct RunTimes: Hashable {
     /// The duration of the runs whose beginning and end are known, in milliseconds.
     private(set) var milliseconds: Int64 = 0
 
-    /// The number of a task's first events that are read for a line of the log.
-    fileprivate static let maxEvents = 1000
-
     /// - Parameter events: the task's events, ascending.
     init(_ events: [Event]) {
         var beganAt: Timestamp?
@@ -41,4 +38,15 @@ extension EventTable {
         RunTimes(
             try list(since: 0, taskIDs: [id], limit: RunTimes.maxEvents).filter { $0.seq <= event.seq })
     }
+}
+
+extension RunTimes {
+    /// True if the task may have had several runs, with times between them: it has had several attempts, or had ended before.
+    static func matter(to task: TransferTask?, until event: Event, in reader: StoreReader) throws(StoreError) -> Bool {
+        guard let task, task.attempts <= 1 else { return true }
+        return try reader.events.hasEnded(task.id, before: event.seq)
+    }
+
+    /// The number of a task's first events that are read for a line of the log.
+    fileprivate static let maxEvents = 1000
 }

@@ -49,6 +49,16 @@ public struct EventTable<Store: StoreReader>: StoreTable {
         return (found, max(last, end))
     }
 
+    /// True if the task had failed, or was cancelled, before this event.
+    public func hasEnded(_ task: TaskID, before seq: Int64) throws(StoreError) -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM event INDEXED BY event_task
+            WHERE task_id = ?1 AND seq < ?2 AND type IN ('task.failed', 'task.cancelled') LIMIT 1
+            """, Value(task), .integer(seq)
+        ) { _ in true } ?? false
+    }
+
     /// The events of each row whose last one is above `since`, and of which one may match the request.
     private func rows(
         ofEventsSince since: Int64, upTo end: Int64, _ types: Set<EventType>?, _ taskIDs: Set<TaskID>?, _ owner: Owner?,
