@@ -9,11 +9,14 @@ struct ContentTemplate {
     private let paths: PathResolver
     /// True if an option sets the place of the file.
     private let hasDestination: Bool
+    /// True if a profile may give the type of the content.
+    private let hasProfile: Bool
 
-    init(_ options: ContentOptions, paths: PathResolver, hasDestination: Bool) {
+    init(_ options: ContentOptions, paths: PathResolver, hasDestination: Bool, hasProfile: Bool) {
         self.options = options
         self.paths = paths
         self.hasDestination = hasDestination
+        self.hasProfile = hasProfile
     }
 
     func apply(to task: inout NewTask) throws(CommandFailure) {
@@ -36,7 +39,8 @@ struct ContentTemplate {
         if let json = options.jsonBody { task.body = try jsonBody(json) }
         if let text = options.dataBinary {
             task.body = try binaryBody(text)
-            addContentType(Self.formType, to: &task)
+            // The protocols of uploads set the type of their own requests.
+            if !hasProfile, options.upload?.word ?? .plain == .plain { addContentType(Self.formType, to: &task) }
         }
         if !options.data.isEmpty {
             task.body = BodyInput()
@@ -47,7 +51,7 @@ struct ContentTemplate {
     }
 
     private static let fileRemedy = "send it from a file: --data-binary @FILE"
-    /// The type of content that gives none, as with curl.
+    /// The default Content-Type, as with curl.
     private static let formType = "application/x-www-form-urlencoded"
 
     /// Requires that the content fits into one message, with room for the other fields.

@@ -79,7 +79,8 @@ struct TaskTemplate {
         self.paths = paths
         directory = options.destination.directory(paths)
         content = ContentTemplate(
-            options.content, paths: paths, hasDestination: options.hasDestination)
+            options.content, paths: paths, hasDestination: options.hasDestination,
+            hasProfile: options.session.profile != nil)
         var task = NewTask()
         if !options.isStandardOutput {
             (task.dir, task.output) = try paths.destination(directory: directory, output: options.file?.output)

@@ -36,7 +36,7 @@ struct ContentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send this text unchanged; @FILE streams a file of any length. Its type is a form's unless -H gives it.",
+            "Send this text unchanged; @FILE streams a file of any length. Without -H or --profile its type is a form's.",
             valueName: "text"),
         completion: .file())
     var dataBinary: String?

@@ -14,8 +14,7 @@ struct AddedTasks: Sendable {
     /// - Parameters:
     ///   - answer: the answer to the adds.
     ///   - asked: the tasks of the call, in the same order.
-    ///
-    /// Nil if no call was answered with the number of an event.
+    /// - Returns: nil if no call was answered with the number of an event.
     init?(_ answer: TaskAdd.Many, _ asked: [NewTask]) {
         guard let since = answer.seq else { return nil }
         self.since = since

@@ -117,6 +117,10 @@ import XferTestSupport
             ])
         let (typed, _) = try await params(["--data-binary", "x", "-H", "Content-Type: text/plain", "http://h/"])
         #expect(typed["headers"] == ["Content-Type": "text/plain"])
+        for others in [["--profile", "p"], ["--upload", "tus"]] {
+            let (untyped, _) = try await params(["--data-binary", "x", "http://h/"] + others)
+            #expect(untyped["headers"] == nil, "\(others)")
+        }
     }
 
     @Test func aPartWithALessThanSignIsAFilesText() async throws {

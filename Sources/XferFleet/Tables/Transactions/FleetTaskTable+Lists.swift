@@ -39,8 +39,8 @@ extension FleetTaskTable {
         }
     }
 
-    /// The bytes that are stored for a user's tasks: specifications from `longSpecification` and results from
-    /// `longResult` bytes. Less is not counted, so that the sum reads only an index of long ones.
+    /// Returns the bytes that are stored for a user's tasks. Specifications below `longSpecification` and results below
+    /// `longResult` bytes are not counted, so that the sum reads only indexes of long ones.
     func storedBytes(of owner: String) async throws(FleetError) -> Int64 {
         try await calls.run(
             """
@@ -57,7 +57,7 @@ extension FleetTaskTable {
     static let longSpecification = 8192
     static let longResult = 4096
 
-    /// Which of a user's client keys belong to tasks.
+    /// Returns those of the client keys that tasks of the user have.
     func existingKeys(_ keys: [String], of owner: String) async throws(FleetError) -> Set<String> {
         let found = try await calls.run(
             """
